@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bind.h"
+
+#include "desc.h"
+#include "operands.h"
+#include "ptx.h"
+#include "status.h"
+
+#include <string.h>
+
+/* A launch that breaks its kernel's classes is refused: on a GPU it would fault or go astray. */
+static tptx_status check_classes(const struct plan *plan, const tptx_args *args,
+                                 const struct operands *operands, tptx_error *error) {
+  const struct signature *s = &plan->signature;
+  const char *culprit;
+  int32_t axis;
+  struct grains grains = {(int64_t)(plan->shifted ? 1 : plan->vector) * plan->view.element_bytes,
+                          (int64_t)plan->vector * plan->tile.element_bytes};
+  REFUSE_IF(args->span % (uint64_t)plan->view.element_bytes, error, TPTX_ERROR_MISALIGNED,
+            "args.span", -1, "args.span is not aligned to an element of %d bytes",
+            plan->view.element_bytes);
+  REFUSE_IF(args->tile % (uint64_t)plan->tile.element_bytes, error, TPTX_ERROR_MISALIGNED,
+            "args.tile", -1, "args.tile is not aligned to an element of %d bytes",
+            plan->tile.element_bytes);
+  bool aligned = plan->vector == 1 || operands_aligned(s, args, operands, grains, &culprit, &axis);
+  REFUSE_IF(!aligned, error, TPTX_ERROR_MISALIGNED, culprit, axis,
+            "%s does not suit the %d elements that this kernel moves at once; take a kernel of "
+            "align=%d, or tptx_run, which finds the class by itself",
+            culprit, plan->vector, plan->view.element_bytes);
+  bool narrow = plan->index_bits == 64 ||
+                operands_narrow(s, args, operands, plan->vector - 1, &culprit, &axis);
+  REFUSE_IF(!narrow, error, TPTX_ERROR_INDEX_WIDTH, culprit, axis,
+            "%s makes a coordinate or byte stride that does not fit this kernel's 32-bit index "
+            "arithmetic; take a kernel of arith=64, or tptx_run",
+            culprit);
+  return TPTX_OK;
+}
+
+static int64_t clamped(const struct quantity *quantity, int64_t extent) {
+  return quantity->bits == 32 && extent > INT32_MAX ? INT32_MAX : extent;
+}
+
+static int64_t used_stride(const struct layout *layout, int32_t axis) {
+  return layout->extents[axis] > 1 ? stride_bytes(layout, axis) : 0;
+}
+
+static uint64_t parameter_value(const struct plan *plan, const tptx_args *args,
+                                const struct operands *o, const struct quantity *q) {
+  int32_t k = q->axis;
+  switch ((enum quantity_name)q->name) {
+  case QUANTITY_VIEW: return args->span;
+  case QUANTITY_TILE: return args->tile;
+  case QUANTITY_INDICES: return args->indices;
+  case QUANTITY_TILES: return (uint64_t)o->tiles;
+  case QUANTITY_COUNT: return (uint64_t)o->box[k].count;
+  case QUANTITY_MAGIC: return division_by((uint32_t)o->box[k].count).multiplier;
+  case QUANTITY_SHIFT: return division_shift((uint32_t)o->box[k].count);
+  case QUANTITY_VIEW_EXTENT: return (uint64_t)clamped(q, o->view.extents[k]);
+  case QUANTITY_VIEW_STRIDE: return (uint64_t)used_stride(&o->view, k);
+  case QUANTITY_VIEW_ORIGIN: return (uint64_t)o->box[k].origin;
+  case QUANTITY_VIEW_STEP: return (uint64_t)o->box[k].step;
+  case QUANTITY_INDEX_COUNT: return (uint64_t)args->index_count;
+  case QUANTITY_INDEX_STRIDE:
+    return (uint64_t)args->index_stride * (uint64_t)type_row(plan->signature.indices)->bytes;
+  case QUANTITY_TILE_EXTENT: return (uint64_t)clamped(q, o->tile.extents[k]);
+  case QUANTITY_TILE_STRIDE: return (uint64_t)used_stride(&o->tile, k);
+  case QUANTITY_PAD: return plan_padding(plan, args->pad_value);
+  case QUANTITY_TILE_STEP:
+  case QUANTITY_TILE_BYTES:
+  case QUANTITY_COUNT_OF_NAMES: break;
+  }
+  return 0;
+}
+
+static void pack(const struct plan *plan, const tptx_args *args, const struct operands *operands,
+                 tptx_binding *binding) {
+  for (int32_t i = 0; i < plan->quantity_count; i++) {
+    const struct quantity *q = &plan->quantities[i];
+    if (q->constant) continue;
+    uint64_t value = parameter_value(plan, args, operands, q);
+    uint32_t narrow = (uint32_t)value;
+    if (q->bits == 32)
+      memcpy(binding->parameters + q->offset, &narrow, sizeof narrow);
+    else
+      memcpy(binding->parameters + q->offset, &value, sizeof value);
+  }
+  binding->parameter_bytes = (uint32_t)plan->parameter_bytes;
+}
+
+tptx_status bind_resolved(const struct plan *plan, const tptx_args *args,
+                          const struct operands *operands, tptx_binding *binding,
+                          tptx_error *error) {
+  binding->struct_size = sizeof *binding;
+  binding->tiles = operands->tiles;
+  binding->blocks = 0;
+  binding->threads = (uint32_t)plan->block;
+  binding->parameter_bytes = 0;
+  if (operands->tiles == 0) return TPTX_OK;
+  FORWARD(operands_check(&plan->signature, args, operands, error));
+  FORWARD(check_classes(plan, args, operands, error));
+  int64_t groups = (operands->tiles + plan->tiles_per_block - 1) / plan->tiles_per_block;
+  REFUSE_IF(groups > INT32_MAX / plan_blocks(plan), error, TPTX_ERROR_GRID, "args.count", -1,
+            "the box needs %lld x %lld thread blocks, 2^31 or more; launch it in pieces",
+            (long long)groups, (long long)plan_blocks(plan));
+  binding->blocks = (uint32_t)(groups * plan_blocks(plan));
+  pack(plan, args, operands, binding);
+  return TPTX_OK;
+}
+
+tptx_status bind_arguments(const struct plan *plan, const tptx_args *args, tptx_binding *binding,
+                           tptx_error *error) {
+  struct operands operands;
+  FORWARD(operands_resolve(&plan->signature, args, &operands, error));
+  return bind_resolved(plan, args, &operands, binding, error);
+}
+
+tptx_status tptx_bind(const tptx_ptx *ptx, const tptx_args *args, tptx_binding *binding,
+                      tptx_error *error) {
+  REFUSE_IF(!ptx || !binding, error, TPTX_ERROR_INVALID_ARGUMENT, ptx ? "binding" : "ptx", -1,
+            "%s is a null pointer", ptx ? "binding" : "ptx");
+  return bind_arguments(&ptx->plan, args, binding, error);
+}
+
+tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,
+                            tptx_error *error) {
+  struct signature signature;
+  struct operands operands;
+  FORWARD(describe(view, op, NULL, &signature, error));
+  if (view->align && op->arith) return TPTX_OK;
+  FORWARD(operands_resolve(&signature, args, &operands, error));
+  struct classes classes = operands_classify(&signature, args, &operands);
+  if (!view->align) {
+    /* A promise about the tile operand is one about both, where it is the smaller one. */
+    bool smaller = op->tile.align && op->tile.align < classes.align;
+    view->align = smaller ? op->tile.align : classes.align;
+    if (!op->tile.align) op->tile.align = classes.tile_align;
+  }
+  if (!op->arith) op->arith = classes.arith;
+  return TPTX_OK;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The half of a model that says what is read and written, how and under which predicates. */
+#include "model_records.h"
+#include "spelling.h"
+
+/* ---- Registers of an item -------------------------------------------------------------------- */
+
+/* Integers that widen do so while they are loaded, with their own sign. */
+static const char *load_word(const struct plan *plan, int32_t elements) {
+  const struct access *source = plan_source(plan);
+  bool extends = source->type != plan_target(plan)->type && elements == 1 &&
+                 type_row(source->type)->family == FAMILY_SIGNED;
+  return extends ? type_row(source->type)->word : width_row(elements * source->element_bytes)->load;
+}
+
+static const char *store_word(const struct plan *plan, int32_t elements) {
+  return width_row(elements * plan_target(plan)->element_bytes)->store;
+}
+
+/* The registers that hold what is written: the ones that were read, unless they had to widen. */
+static const char *value_word(const struct plan *plan) {
+  return plan->read_bits == plan->write_bits ? "x" : "c";
+}
+
+static void list_lanes(struct model *m) {
+  const struct plan *plan = m->plan;
+  int32_t first = m->record_count;
+  for (int32_t n = 0; n < plan->lanes; n++) record_number(add_record(m), "n", n);
+  add_list(m, "lane", first);
+  struct record *lanes = add_fact(m, "lanes");
+  record_number(lanes, "several", plan->lanes > 1);
+  record_number(lanes, "count", plan->lanes);
+  record_number(lanes, "read_bits", plan->read_bits);
+  record_number(lanes, "write_bits", plan->write_bits);
+  record_text(lanes, "load", load_word(plan, plan->lane_elements));
+  record_text(lanes, "store", store_word(plan, plan->lane_elements));
+  record_text(lanes, "value", value_word(plan));
+}
+
+/*
+ * The elements of an item that may have to move alone: all but the last where an edge cuts it, all
+ * of them where the words around it are not inside.
+ */
+static void list_elements(struct model *m) {
+  const struct plan *plan = m->plan;
+  int32_t bytes = plan_source(plan)->element_bytes;
+  int32_t first = m->record_count;
+  int32_t count = plan->shifted ? plan->vector : plan->vector - 1;
+  for (int32_t n = 0; n < count; n++) {
+    struct record *element = add_record(m);
+    int32_t bit = n % plan->lane_elements * bytes * 8;
+    record_number(element, "n", n);
+    record_number(element, "lane", n / plan->lane_elements);
+    record_number(element, "read_offset", n * bytes);
+    record_number(element, "write_offset", n * plan_target(plan)->element_bytes);
+    record_number(element, "within_lane", plan->lane_elements > 1);
+    record_number(element, "shifted", bit > 0);
+    record_number(element, "bit", bit);
+    record_number(element, "bits", bytes * 8);
+    record_text(element, "load", load_word(plan, 1));
+    record_text(element, "store", store_word(plan, 1));
+  }
+  add_list(m, "element", first);
+}
+
+/* The registers that a read-modify-write takes: one element each, or two of 16 bits. */
+static void list_words(struct model *m) {
+  const struct plan *plan = m->plan;
+  int32_t elements = plan->update_elements;
+  int32_t words = elements ? plan->vector / elements : 0;
+  int32_t first = m->record_count;
+  for (int32_t n = 0; n < words; n++) {
+    struct record *word = add_record(m);
+    record_number(word, "n", n);
+    record_number(word, "offset", n * elements * plan->view.element_bytes);
+    record_number(word, "low", 2 * n);
+    record_number(word, "high", 2 * n + 1);
+  }
+  add_list(m, "word", first);
+  /* Of pairs: those that an edge may leave whole, and all after the first. */
+  first = m->record_count;
+  for (int32_t n = 0; n < words - 1; n++) {
+    struct record *pair = add_record(m);
+    record_number(pair, "n", n);
+    record_number(pair, "second", 2 * n + 1);
+    record_number(pair, "offset", 4 * n);
+  }
+  add_list(m, "pair", first);
+  first = m->record_count;
+  for (int32_t n = 1; n < words; n++) {
+    struct record *later = add_record(m);
+    record_number(later, "n", n);
+    record_number(later, "first", 2 * n);
+    record_number(later, "alone", 2 * n + 1);
+  }
+  add_list(m, "later", first);
+}
+
+static void add_conversion(struct model *m) {
+  const struct plan *plan = m->plan;
+  const struct access *source = plan_source(plan), *target = plan_target(plan);
+  int32_t steps = plan->conversion;
+  bool widens = plan->read_bits != plan->write_bits;
+  struct record *convert = add_fact(m, "convert");
+  record_number(convert, "boolean", source->type == TPTX_BOOL);
+  record_number(convert, "packed", plan->lane_elements > 1);
+  record_number(convert, "steps", steps != NO_STEP);
+  record_text(convert, "from", type_row(source->type)->word);
+  record_text(convert, "to", type_row(target->type)->word);
+  record_number(convert, "widens", widens);
+  record_number(convert, "eight", steps & EIGHT);
+  record_number(convert, "half", steps & HALF);
+  record_number(convert, "upper", steps & UPPER);
+  record_number(convert, "double", steps & DOUBLE);
+  record_number(convert, "lower", steps & LOWER);
+  /* The hardware's own NaN has other bits than the one a padding promises. */
+  record_number(convert, "quiets", steps == HALF && !widens && plan->signature.pad == TPTX_PAD_NAN);
+}
+
+static void add_order(struct model *m) {
+  const struct signature *s = &m->plan->signature;
+  struct record *order = add_fact(m, "order");
+  record_text(order, "scope", scope_row(s->scope)->spelling);
+  record_number(order, "acquire", s->order == TPTX_ORDER_ACQUIRE);
+  record_number(order, "release", s->order == TPTX_ORDER_RELEASE);
+}
+
+/* ---- Coordinates and predicates -------------------------------------------------------------- */
+
+static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t item) {
+  const struct plan *plan = m->plan;
+  const struct signature *s = &plan->signature;
+  const struct access *access = view ? &plan->view : &plan->tile;
+  bool moves = axis == plan_moving(plan, view);
+  struct record *record = add_record(m);
+  record_text(record, "access", view ? "view" : "tile");
+  record_number(record, "k", axis);
+  record_text(record, "s", moves ? suffix(plan, item) : "");
+  record_number(record, "opens", moves);
+  record_number(record, "ragged", moves && plan_moving_is_ragged(plan, view));
+  record_number(record, "ahead", moves ? item * plan_elements_ahead(plan) : 0);
+  record_number(record, "origin", view);
+  record_number(record, "checked", access->checked >> axis & 1);
+  record_number(record, "gathered", view && s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim);
+  record_text(record, "index_type", type_row(s->indices)->word);
+}
+
+/* The axes that all items share, once; then the moving axis, once an item. */
+static void list_coordinates(struct model *m, const char *name, bool view) {
+  const struct plan *plan = m->plan;
+  int32_t first = m->record_count, moving = plan_moving(plan, view);
+  for (int32_t k = 0; k < plan->rank; k++)
+    if (k != moving) add_coordinate(m, view, k, 0);
+  for (int32_t u = 0; u < plan->flight && moving >= 0; u++) add_coordinate(m, view, moving, u);
+  add_list(m, name, first);
+}
+
+struct transfer {
+  const char *access, *guard, *what, *strength, *value;
+  bool partial;
+};
+
+static struct record *add_transfer(struct model *m, const char *name, struct transfer transfer) {
+  struct record *record = add_fact(m, name);
+  record_text(record, "access", transfer.access);
+  record_text(record, "guard", transfer.guard);
+  record_text(record, "extent", transfer.partial ? "whole" : "in");
+  record_number(record, "partial", transfer.partial);
+  record_text(record, "what", transfer.what);
+  record_text(record, "strength", transfer.strength);
+  record_text(record, "value", transfer.value);
+  return record;
+}
+
+static void add_guard(struct model *m, const char *name, bool partial, bool shifted) {
+  struct record *record = add_record(m);
+  record_text(record, "name", name);
+  record_number(record, "partial", partial);
+  record_number(record, "shifted", shifted);
+}
+
+/* The aligned words around an item whose first byte may be anywhere in the first of them. */
+static void list_shifted(struct model *m) {
+  const struct plan *plan = m->plan;
+  int32_t first = m->record_count;
+  int32_t elements = 4 / plan->view.element_bytes;
+  for (int32_t n = 0; plan->shifted && n <= plan->lanes; n++) {
+    struct record *word = add_record(m);
+    record_number(word, "n", n);
+    record_number(word, "next", n + 1);
+    record_number(word, "offset", 4 * n);
+    record_number(word, "pair", n < plan->lanes);
+  }
+  add_list(m, "aligned", first);
+  struct record *shift = add_fact(m, "shift");
+  record_number(shift, "before", elements - 1);
+  record_number(shift, "from_here", plan->vector + elements);
+}
+
+/*
+ * Which predicates guard what. A load reads under the span's and writes under the tile operand's; a
+ * store or update moves an element only where both hold, and old values go to the tile operand.
+ */
+static void list_transfers(struct model *m, const char *guard, bool cut) {
+  const struct plan *plan = m->plan;
+  bool reads = plan_reads_view(plan), updates = plan_effect(plan) == EFFECT_UPDATE;
+  bool to_operand = reads || plan->signature.fetch;
+  const char *strength = plan->strong ? scope_row(plan->signature.scope)->strength : "";
+  const char *value = value_word(plan);
+  struct transfer from_view = {"view", "view", "the span", strength, "x", plan->view.partial};
+  const char *tile_guard = plan->staging ? "tile" : guard;
+  struct transfer from_tile = {"tile", tile_guard, "the tile operand", "", "x", cut};
+  struct transfer to_view = {"view", guard, "the span", strength, value, cut};
+  struct transfer to_tile = {"tile", "tile", "the tile operand", "", value, plan->tile.partial};
+  struct transfer old_values = {"tile", "tile", "the old values", "", "y", plan->tile.partial};
+  struct record *read = add_transfer(m, "read", reads ? from_view : from_tile);
+  record_number(read, "shifted", plan->shifted);
+  struct record *write = add_transfer(m, "write",
+                                      reads        ? to_tile
+                                      : to_operand ? old_values
+                                                   : to_view);
+  record_number(write, "section", updates ? 8 : 7);
+  int32_t first = m->record_count;
+  add_guard(m, guard, reads ? plan->view.partial : cut, plan->shifted);
+  if (to_operand) add_guard(m, "tile", plan->tile.partial, false);
+  add_list(m, "guard", first);
+}
+
+/* The sign bit of every element in a register. */
+static const char *sign_mask(struct model *m) {
+  const struct plan *plan = m->plan;
+  struct strbuf out = begin_word(m);
+  strbuf_word(&out, "0x");
+  for (int32_t digit = 0; digit < plan->write_bits / 4; digit++)
+    strbuf_char(&out, digit % (2 * plan->view.element_bytes) ? '0' : '8');
+  return end_word(m, &out);
+}
+
+static void add_update(struct model *m, const char *guard, bool cut) {
+  const struct plan *plan = m->plan;
+  const struct signature *s = &plan->signature;
+  const struct update_row *row = update_row(s->operation, s->type);
+  bool pairs = plan->update_elements > 1, packs = pairs && plan->lane_elements == 1;
+  struct record *update = add_fact(m, "update");
+  record_number(update, "negates", row && row->sign != SIGN_NONE);
+  if (!row) return;
+  record_text(update, "guard", guard);
+  record_text(update, "extent", cut ? "whole" : "in");
+  record_number(update, "partial", cut);
+  record_text(update, "what", operation_word(s));
+  record_text(update, "op", row->op);
+  record_text(update, "scalar", row->scalar);
+  record_text(update, "pair", row->pair);
+  record_text(update, "type", pairs ? row->pair : row->scalar);
+  record_number(update, "vector", plan->update_lanes > 1);
+  record_number(update, "count", plan->update_lanes);
+  record_number(update, "packs", packs);
+  record_text(update, "value", packs ? "w" : value_word(plan));
+  record_number(update, "fetches", s->fetch);
+  record_number(update, "pairs", pairs);
+  record_number(update, "single", row->pair[0] && !pairs);
+  record_number(update, "halves", row->pair[0] && (!pairs || cut));
+  record_number(update, "flips", row->sign == SIGN_FLIP);
+  record_text(update, "mask", sign_mask(m));
+}
+
+/* The way through shared memory: rows of a patch are one element longer, so that columns spread. */
+static void add_stage(struct model *m) {
+  const struct plan *plan = m->plan;
+  bool reads = plan_reads_view(plan);
+  int32_t bytes = plan->view.element_bytes;
+  struct record *stage = add_fact(m, "stage");
+  record_number(stage, "unit", plan->unit);
+  record_number(stage, "patch", plan->patch);
+  record_number(stage, "row_bytes", (plan->patch + 1) * bytes);
+  record_number(stage, "element_bytes", bytes);
+  record_number(stage, "bytes", plan->patch * (plan->patch + 1) * bytes);
+  record_text(stage, "load", width_row(bytes)->load);
+  record_text(stage, "store", width_row(bytes)->store);
+  record_number(stage, "from_view", reads);
+  int32_t first = m->record_count;
+  for (int32_t i = 0; i < 2 && plan->staging; i++) {
+    int32_t axis = i == 0 ? plan->moving : plan->unit;
+    struct record *turned = add_record(m);
+    record_number(turned, "k", axis);
+    record_number(turned, "parts", plan->parts[axis] > 1);
+    record_number(turned, "ragged", i == 0 && plan->ragged >> axis & 1);
+    record_number(turned, "shape", plan->shape[axis]);
+  }
+  add_list(m, "turned", first);
+}
+
+/* Which guard a write has, and then everything that depends on it. */
+static void list_guarded(struct model *m) {
+  const struct plan *plan = m->plan;
+  const struct signature *s = &plan->signature;
+  bool array = s->tiles == TPTX_TILES_ARRAY, reads = plan_reads_view(plan);
+  bool cut = plan->view.partial || plan->tile.partial;
+  const char *guard = !reads && array ? "both" : "view";
+  struct record *view = add_fact(m, "view"), *tile = add_fact(m, "tile");
+  record_number(view, "partial", plan->view.partial);
+  record_number(view, "gathers", s->kind == TPTX_GATHER_SCATTER_VIEW);
+  record_number(tile, "partial", plan->tile.partial);
+  record_number(tile, "packed", !array);
+  struct record *both = add_fact(m, "both");
+  record_number(both, "joins", !reads && array);
+  record_number(both, "partial", cut);
+  list_coordinates(m, "view.coordinate", true);
+  list_coordinates(m, "tile.coordinate", false);
+  list_shifted(m);
+  add_stage(m);
+  list_transfers(m, guard, cut);
+  add_update(m, guard, cut);
+}
+
+void list_accesses(struct model *m) {
+  list_lanes(m);
+  list_elements(m);
+  list_words(m);
+  add_conversion(m);
+  add_order(m);
+  list_guarded(m);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shortcut.h"
+
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* 3 alignments of both, 2 of the tile operand above them, 2 widths: never all of them at once. */
+enum { KERNELS = 6, FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 16 };
+
+struct shortcut {
+  uint64_t hash, generation;
+  struct context context;
+  tptx_view view;
+  tptx_op op;
+  tptx_kernel *kernels[KERNELS]; /* newest first */
+};
+
+/* Structs with holes would be compared hole by hole. */
+_Static_assert(sizeof(tptx_op) == sizeof(size_t) + 14 * 4 + sizeof(tptx_tile), "tptx_op has holes");
+_Static_assert(sizeof(tptx_tile) == 16 + 8 * TPTX_MAX_RANK, "tptx_tile has holes");
+_Static_assert(sizeof(tptx_view) == sizeof(size_t) + 32 + 32 * TPTX_MAX_RANK,
+               "tptx_view has holes");
+
+void shortcuts_open(struct shortcuts *shortcuts, const tptx_allocator *allocator, uint64_t most) {
+  shortcuts->allocator = allocator;
+  shortcuts->most = most;
+  atomic_init(&shortcuts->generation, 0);
+  for (int i = 0; i < SHORTCUT_SHARDS; i++) {
+    struct shortcut_shard *shard = &shortcuts->shards[i];
+    pthread_mutex_init(&shard->lock, NULL);
+    shard->slots = NULL;
+    shard->count = 0;
+    atomic_init(&shard->hits, 0);
+  }
+}
+
+void shortcuts_close(struct shortcuts *shortcuts) {
+  for (int i = 0; i < SHORTCUT_SHARDS; i++) {
+    struct shortcut_shard *shard = &shortcuts->shards[i];
+    for (uint64_t k = 0; k < shard->count; k++) release(shortcuts->allocator, shard->slots[k]);
+    release(shortcuts->allocator, shard->slots);
+    pthread_mutex_destroy(&shard->lock);
+  }
+}
+
+/*
+ * The chunk strides, last in tptx_view, are mixed in by hand: up to 240 bytes XXH3 takes a way of
+ * half the length.
+ */
+uint64_t shortcut_hash(struct context context, const tptx_view *view, const tptx_op *op) {
+  uint64_t hash = context.id ^ (uint64_t)(uintptr_t)context.handle;
+  for (int k = 0; k < TPTX_MAX_RANK; k++)
+    hash = (hash + (uint64_t)view->strides[k]) * UINT64_C(0x9E3779B97F4A7C15);
+  uint64_t of_op = XXH3_64bits(op, sizeof *op);
+  return hash ^ XXH3_64bits(view, offsetof(tptx_view, strides)) ^ (of_op << 7 | of_op >> 57);
+}
+
+static struct shortcut_shard *own_shard(struct shortcuts *shortcuts) {
+  uint64_t thread = (uint64_t)(uintptr_t)pthread_self() * UINT64_C(0x9E3779B97F4A7C15);
+  return &shortcuts->shards[thread >> 60];
+}
+
+static struct shortcut **slot_of(const struct shortcut_shard *shard, uint64_t hash) {
+  return &shard->slots[(hash ^ hash >> 32) & (shard->count - 1)];
+}
+
+static bool leads(const struct shortcut *shortcut, const struct shortcut_call *call,
+                  uint64_t generation) {
+  return shortcut && shortcut->hash == call->hash && shortcut->generation == generation &&
+         context_equal(shortcut->context, call->context) &&
+         !memcmp(&shortcut->view, call->view, sizeof shortcut->view) &&
+         !memcmp(&shortcut->op, call->op, sizeof shortcut->op);
+}
+
+bool kernel_made_for(const tptx_kernel *kernel, const struct kernel_classes *classes) {
+  const struct signature *s = &kernel->ptx->plan.signature;
+  return s->align == classes->align && s->tile_align == classes->tile_align &&
+         s->arith == classes->arith;
+}
+
+static tptx_kernel *choose(const struct shortcut *shortcut, const struct kernel_classes *classes) {
+  if (!classes) return shortcut->kernels[0];
+  for (int i = 0; i < KERNELS && shortcut->kernels[i]; i++)
+    if (kernel_made_for(shortcut->kernels[i], classes)) return shortcut->kernels[i];
+  return NULL;
+}
+
+tptx_kernel *shortcut_recall(struct shortcuts *shortcuts, const struct shortcut_call *call,
+                             const struct kernel_classes *classes) {
+  struct shortcut_shard *shard = own_shard(shortcuts);
+  tptx_kernel *kernel = NULL;
+  pthread_mutex_lock(&shard->lock);
+  const struct shortcut *shortcut = shard->count ? *slot_of(shard, call->hash) : NULL;
+  if (leads(shortcut, call, atomic_load(&shortcuts->generation)))
+    kernel = choose(shortcut, classes);
+  if (kernel) kernel_retain(kernel, 1);
+  pthread_mutex_unlock(&shard->lock);
+  return kernel;
+}
+
+void shortcut_count(struct shortcuts *shortcuts) {
+  atomic_fetch_add_explicit(&own_shard(shortcuts)->hits, 1, memory_order_relaxed);
+}
+
+static bool open_slots(struct shortcuts *shortcuts, struct shortcut_shard *shard) {
+  if (shard->count) return true;
+  uint64_t count = FEWEST_SLOTS;
+  while (count < shortcuts->most && count < MOST_SLOTS) count *= 2;
+  shard->slots = allocate(shortcuts->allocator, count * sizeof *shard->slots);
+  if (!shard->slots) return false;
+  for (uint64_t i = 0; i < count; i++) shard->slots[i] = NULL;
+  shard->count = count;
+  return true;
+}
+
+static void keep_in(struct shortcuts *shortcuts, struct shortcut_shard *shard,
+                    const struct shortcut_call *call, uint64_t generation, tptx_kernel *kernel) {
+  if (!open_slots(shortcuts, shard)) return;
+  struct shortcut **slot = slot_of(shard, call->hash);
+  if (!*slot) {
+    *slot = allocate(shortcuts->allocator, sizeof **slot);
+    if (*slot) (*slot)->hash = ~call->hash; /* leads nowhere yet */
+  }
+  struct shortcut *shortcut = *slot;
+  if (!shortcut) return;
+  if (!leads(shortcut, call, generation))
+    *shortcut =
+        (struct shortcut){call->hash, generation, call->context, *call->view, *call->op, {NULL}};
+  memmove(shortcut->kernels + 1, shortcut->kernels, (KERNELS - 1) * sizeof(tptx_kernel *));
+  shortcut->kernels[0] = kernel;
+}
+
+void shortcut_keep(struct shortcuts *shortcuts, const struct shortcut_call *call,
+                   uint64_t generation, tptx_kernel *kernel) {
+  struct shortcut_shard *shard = own_shard(shortcuts);
+  pthread_mutex_lock(&shard->lock);
+  keep_in(shortcuts, shard, call, generation, kernel);
+  pthread_mutex_unlock(&shard->lock);
+}
+
+void shortcuts_invalidate(struct shortcuts *shortcuts) {
+  atomic_fetch_add(&shortcuts->generation, 1);
+}
+
+void shortcuts_settle(struct shortcuts *shortcuts) {
+  for (int i = 0; i < SHORTCUT_SHARDS; i++) {
+    pthread_mutex_lock(&shortcuts->shards[i].lock);
+    pthread_mutex_unlock(&shortcuts->shards[i].lock);
+  }
+}
+
+uint64_t shortcuts_hits(struct shortcuts *shortcuts) {
+  uint64_t hits = 0;
+  for (int i = 0; i < SHORTCUT_SHARDS; i++) hits += atomic_load(&shortcuts->shards[i].hits);
+  return hits;
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The templates become C constants in the library; their order here is their order there.
+
+tileptx_templates = \
+  ptx_templates/convert.ptx \
+  ptx_templates/coordinate.ptx \
+  ptx_templates/move.ptx \
+  ptx_templates/read_edge.ptx \
+  ptx_templates/read_shifted.ptx \
+  ptx_templates/split.ptx \
+  ptx_templates/stage.ptx \
+  ptx_templates/turn.ptx \
+  ptx_templates/update.ptx \
+  ptx_templates/update_pairs.ptx \
+  ptx_templates/write_edge.ptx
+
+EXTRA_DIST += $(tileptx_templates) scripts/embed-templates
+
+BUILT_SOURCES += lib/templates.c
+CLEANFILES += lib/templates.c
+lib/templates.c: scripts/embed-templates $(tileptx_templates)
+	$(AM_V_GEN)$(MKDIR_P) lib && rm -f $@ $@.tmp && \
+	(cd $(srcdir) && $(SHELL) scripts/embed-templates $(tileptx_templates)) > $@.tmp && mv $@.tmp $@
