@@ -5,6 +5,7 @@
 #include "operands.h"
 #include "ptx.h"
 #include "status.h"
+#include "structs.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ static tptx_status check_classes(const struct plan *plan, const tptx_args *args,
   bool aligned = plan->vector == 1 || operands_aligned(s, args, operands, grains, &culprit, &axis);
   REFUSE_IF(!aligned, error, TPTX_ERROR_MISALIGNED, culprit, axis,
             "%s does not suit the %d elements that this kernel moves at once; take a kernel of "
-            "align=%d, or tptx_run, which finds the class by itself",
+            "align=%d, or leave align and tile.align 0 and call tptx_run, which finds the classes",
             culprit, plan->vector, plan->view.element_bytes);
   bool narrow = plan->index_bits == 64 ||
                 operands_narrow(s, args, operands, plan->vector - 1, &culprit, &axis);
@@ -116,9 +117,10 @@ tptx_status bind_arguments(const struct plan *plan, const tptx_args *args, tptx_
 
 tptx_status tptx_bind(const tptx_ptx *ptx, const tptx_args *args, tptx_binding *binding,
                       tptx_error *error) {
-  REFUSE_IF(!ptx || !binding, error, TPTX_ERROR_INVALID_ARGUMENT, ptx ? "binding" : "ptx", -1,
-            "%s is a null pointer", ptx ? "binding" : "ptx");
-  return bind_arguments(&ptx->plan, args, binding, error);
+  tptx_binding bound;
+  REFUSE_IF(!ptx, error, TPTX_ERROR_INVALID_ARGUMENT, "ptx", -1, "ptx is a null pointer");
+  FORWARD(bind_arguments(&ptx->plan, args, &bound, error));
+  return struct_give(binding, &bound, sizeof bound, "binding", error);
 }
 
 tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,

@@ -111,7 +111,10 @@ static void take_out_as_victim(struct cache *cache, struct cache_entry *entry,
   *victims = entry;
 }
 
-/* Only the cache has it, and no graph can have it. New holders come through the lock alone. */
+/*
+ * Only the cache has it, and no graph can have it. New holders come by the lock or by a shortcut;
+ * those are held, too.
+ */
 static bool unused(const struct cache_entry *entry) {
   return entry->kernel && atomic_load(&entry->kernel->references) == 1 &&
          !atomic_load(&entry->kernel->captured);
@@ -123,6 +126,8 @@ static bool unused(const struct cache_entry *entry) {
  */
 static struct cache_entry *make_room(struct cache *cache) {
   struct cache_entry *victims = NULL, *entry = cache->oldest;
+  if (cache->entries < cache->capacity) return NULL;
+  shortcuts_hold(&cache->shortcuts);
   for (uint64_t looks = 2 * cache->entries; looks && entry && cache->entries >= cache->capacity;
        looks--) {
     struct cache_entry *newer = entry->newer ? entry->newer : cache->oldest;
@@ -138,6 +143,7 @@ static struct cache_entry *make_room(struct cache *cache) {
     }
     entry = newer;
   }
+  shortcuts_let_go(&cache->shortcuts);
   return victims;
 }
 
@@ -152,12 +158,12 @@ static tptx_kernel *hit(struct cache *cache, struct cache_entry *entry) {
 /* ---- Outside the lock ------------------------------------------------------------------------ */
 
 static void drop_victims(struct cache *cache, struct cache_entry *victims) {
-  if (victims) shortcuts_settle(&cache->shortcuts);
   while (victims) {
     struct cache_entry *entry = victims;
     victims = entry->next;
-    kernel_drop(entry->kernel);
+    tptx_kernel *kernel = entry->kernel;
     release(cache->allocator, entry);
+    kernel_drop(kernel); /* the last one may take the runtime, and this cache, along */
   }
 }
 
@@ -301,7 +307,7 @@ void cache_give_back(struct cache *cache, tptx_kernel *kernel) {
     return;
   }
   struct cache_entry *victims = NULL;
-  pthread_mutex_lock(&cache->lock);
+  pthread_mutex_lock(&cache->lock); /* with no capacity there are no shortcuts to hold */
   /* Of the caller's reference and the cache's, the caller's goes first, under the lock. */
   bool kept = kernel->entry && atomic_load(&kernel->references) > 1;
   if (kept) {
@@ -317,6 +323,7 @@ void cache_give_back(struct cache *cache, tptx_kernel *kernel) {
 static void drop_where(struct cache *cache, struct context context, bool same_id) {
   struct cache_entry *victims = NULL, *newer;
   pthread_mutex_lock(&cache->lock);
+  shortcuts_hold(&cache->shortcuts);
   for (struct cache_entry *entry = cache->oldest; entry; entry = newer) {
     newer = entry->newer;
     if (!entry->kernel) continue;
@@ -326,6 +333,7 @@ static void drop_where(struct cache *cache, struct context context, bool same_id
     if (context.handle) atomic_store(&entry->kernel->abandoned, true);
     take_out_as_victim(cache, entry, &victims);
   }
+  shortcuts_let_go(&cache->shortcuts);
   pthread_mutex_unlock(&cache->lock);
   drop_victims(cache, victims);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The module cache: kernels by context and key. One lock, never held during a build, an unload or
- * any other call that leaves this file. An entry is building or ready; one thread builds it, the
+ * a call of the driver or of the log. An entry is building or ready; one thread builds it, the
  * others wait for its result or its error; a failed build leaves no entry.
  */
 #ifndef CACHE_H

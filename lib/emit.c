@@ -3,6 +3,7 @@
 #include "desc.h"
 #include "ptx.h"
 #include "status.h"
+#include "structs.h"
 
 #include <string.h>
 
@@ -201,15 +202,14 @@ int32_t tptx_ptx_parameter_count(const tptx_ptx *ptx) {
 
 tptx_status tptx_ptx_parameter(const tptx_ptx *ptx, int32_t number, tptx_parameter *parameter,
                                tptx_error *error) {
-  REFUSE_IF(!ptx || !parameter, error, TPTX_ERROR_INVALID_ARGUMENT, "parameter", -1,
-            "ptx or parameter is a null pointer");
+  REFUSE_IF(!ptx, error, TPTX_ERROR_INVALID_ARGUMENT, "ptx", -1, "ptx is a null pointer");
   for (int32_t i = 0; i < ptx->plan.quantity_count; i++) {
     const struct quantity *q = &ptx->plan.quantities[i];
     if (q->constant || number-- > 0) continue;
     if (number < -1) break;
-    *parameter = (tptx_parameter){sizeof *parameter, ptx->names[i], quantity_meaning(q->name),
-                                  q->bits / 8, q->offset};
-    return TPTX_OK;
+    tptx_parameter found = {sizeof found, ptx->names[i], quantity_meaning(q->name), q->bits / 8,
+                            q->offset};
+    return struct_give(parameter, &found, sizeof found, "parameter", error);
   }
   REFUSE(error, TPTX_ERROR_INVALID_ARGUMENT, "number", -1, "the kernel has %d parameters",
          tptx_ptx_parameter_count(ptx));

@@ -92,6 +92,13 @@ static void explain_parameters(struct strbuf *out, const struct tptx_ptx *ptx) {
   }
 }
 
+static void write_counted(struct strbuf *out, int64_t count, const char *noun) {
+  strbuf_number(out, count);
+  strbuf_char(out, ' ');
+  strbuf_word(out, noun);
+  if (count != 1) strbuf_char(out, 's');
+}
+
 static void explain_for_people(struct strbuf *out, const struct tptx_ptx *ptx) {
   const struct plan *plan = &ptx->plan;
   strbuf_word(out, "signature  ");
@@ -109,23 +116,18 @@ static void explain_for_people(struct strbuf *out, const struct tptx_ptx *ptx) {
   strbuf_word(out, "\nlaunch     ");
   strbuf_number(out, plan->block);
   strbuf_word(out, " threads a block, ");
-  if (plan->tiles_per_block > 1) {
-    strbuf_word(out, "1 block for ");
-    strbuf_number(out, plan->tiles_per_block);
-    strbuf_word(out, " tiles\n");
-  } else {
-    strbuf_number(out, plan_parts(plan));
-    strbuf_word(out, " blocks a tile\n");
-  }
+  write_counted(out, plan_blocks(plan), "block");
+  strbuf_word(out, " for ");
+  write_counted(out, plan->tiles_per_block, "tile");
   explain_plan(out, plan);
   explain_parameters(out, ptx);
-  strbuf_word(out, "\nwhy nothing faster\n");
+  strbuf_word(out, "\nrules that decided\n");
   for (int32_t i = 0; i < plan->note_count; i++) {
     strbuf_word(out, "  ");
     write_note(out, &plan->notes[i]);
     strbuf_char(out, '\n');
   }
-  if (plan->note_count == 0) strbuf_word(out, "  every path that exists was taken\n");
+  if (plan->note_count == 0) strbuf_word(out, "  none: every path that exists was taken\n");
 }
 
 /* ---- For programs ---------------------------------------------------------------------------- */
@@ -192,8 +194,8 @@ static void explain_for_programs(struct strbuf *out, const struct tptx_ptx *ptx)
   strbuf_number(out, plan->block);
   strbuf_word(out, ", \"tiles_per_block\": ");
   strbuf_number(out, plan->tiles_per_block);
-  strbuf_word(out, ", \"blocks_per_tile\": ");
-  strbuf_number(out, plan_parts(plan));
+  strbuf_word(out, ", \"blocks\": ");
+  strbuf_number(out, plan_blocks(plan));
   strbuf_word(out, "}, ");
   explain_plan_for_programs(out, plan);
   explain_parameters_for_programs(out, ptx);

@@ -348,8 +348,9 @@ struct classes operands_classify(const struct signature *s, const tptx_args *arg
   int32_t axis;
   struct classes classes = {best_class(s, args, o, true, true), 0, 64};
   /* Only where words of the span are shifted into place does the tile operand count by itself. */
-  bool narrow_load = classes.align < WORD && operation_row(s->operation)->effect == EFFECT_READ;
-  classes.tile_align = narrow_load ? best_class(s, args, o, false, true) : classes.align;
+  bool gathered = s->kind == TPTX_GATHER_SCATTER_VIEW && s->dim == fast_axis(s);
+  bool apart = classes.align < WORD && signature_may_shift(s) && !gathered;
+  classes.tile_align = apart ? best_class(s, args, o, false, true) : classes.align;
   if (operands_narrow(s, args, o, WIDEST_VECTOR - 1, &culprit, &axis)) classes.arith = 32;
   return classes;
 }

@@ -144,8 +144,7 @@ static void choose_shifted(struct plan *plan) {
   const struct signature *s = &plan->signature;
   enum { WORD_BYTES = 4, ITEM_BYTES = 8 };
   int32_t bytes = plan->view.element_bytes;
-  if (plan_effect(plan) != EFFECT_READ || plan->strong || s->value != s->type) return;
-  if (bytes >= WORD_BYTES || plan->vector * bytes >= WORD_BYTES) return;
+  if (!signature_may_shift(s) || plan->vector * bytes >= WORD_BYTES) return;
   int32_t most = (s->tile_align < ITEM_BYTES ? s->tile_align : ITEM_BYTES) / bytes;
   int32_t vector = power_dividing(plan->shape[plan->fast], most);
   for (int32_t k = 0; k < s->rank && s->tile_layout == TPTX_LAYOUT_STRIDED; k++)
@@ -346,6 +345,7 @@ static void choose_threads(struct plan *plan) {
     deal_patch(plan);
   else
     choose_items(plan, flight, room);
+  if (!plan->staging && room < block) note(plan, NOTE_NEIGHBOURS, block / room, 0);
   bool whole = true;
   for (int32_t k = 0; k < plan->rank; k++) {
     int32_t reach = plan->threads[k] * (k == plan->moving ? plan->flight : 1);
@@ -444,6 +444,7 @@ tptx_status plan_make(const struct signature *signature, struct plan *plan, tptx
   plan->signature = *signature;
   plan->rank = signature->rank > 0 ? signature->rank : 1;
   plan->fast = fast_axis(signature);
+  if (plan->fast < signature->rank - 1) note(plan, NOTE_FAST_AXIS, plan->fast, 0);
   plan->view.type = signature->type;
   plan->view.element_bytes = type_row(signature->type)->bytes;
   plan->tile.type = signature->value;

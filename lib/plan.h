@@ -33,7 +33,7 @@ struct quantity {
   int64_t value;   /* of a constant */
 };
 
-enum { MAX_QUANTITIES = 96, MAX_NOTES = 12 };
+enum { MAX_QUANTITIES = 96, MAX_NOTES = 24 };
 
 enum note_name {
 #define NOTE(name, text) NOTE_##name,
@@ -52,7 +52,7 @@ struct access {
   int32_t type; /* of an element, and its bytes */
   int32_t element_bytes;
   int32_t checked; /* bit per axis whose coordinate is compared with the extent */
-  int32_t partial; /* the edge of the last axis may cut an item */
+  int32_t partial; /* the edge of the fast axis may cut an item */
 };
 
 struct plan {

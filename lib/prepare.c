@@ -57,13 +57,18 @@ static void *work_in_context(void *user) {
   return NULL;
 }
 
-/* The host's signal handlers do not run on our threads: all signals are blocked there. */
+/*
+ * The host's signal handlers do not run on our threads, but those of faults do: they are raised by
+ * the thread itself, and a crash is reported the host's way.
+ */
 static unsigned start_threads(struct preparation *preparation, pthread_t *threads,
                               unsigned wanted) {
-  sigset_t all, before;
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+  sigset_t others, before;
   unsigned started = 0;
-  sigfillset(&all);
-  if (wanted == 0 || pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return 0;
+  sigfillset(&others);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigdelset(&others, faults[i]);
+  if (wanted == 0 || pthread_sigmask(SIG_SETMASK, &others, &before) != 0) return 0;
   while (started < wanted &&
          pthread_create(&threads[started], NULL, work_in_context, preparation) == 0)
     started++;

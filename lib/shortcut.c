@@ -5,8 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* 3 alignments of both, 2 of the tile operand above them, 2 widths: never all of them at once. */
-enum { KERNELS = 6, FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 16 };
+/* 3 alignments of both, 2 more of the tile operand above the lowest, each in 2 widths. */
+enum { KERNELS = 10, FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 16 };
 
 struct shortcut {
   uint64_t hash, generation;
@@ -143,11 +143,12 @@ void shortcuts_invalidate(struct shortcuts *shortcuts) {
   atomic_fetch_add(&shortcuts->generation, 1);
 }
 
-void shortcuts_settle(struct shortcuts *shortcuts) {
-  for (int i = 0; i < SHORTCUT_SHARDS; i++) {
-    pthread_mutex_lock(&shortcuts->shards[i].lock);
-    pthread_mutex_unlock(&shortcuts->shards[i].lock);
-  }
+void shortcuts_hold(struct shortcuts *shortcuts) {
+  for (int i = 0; i < SHORTCUT_SHARDS; i++) pthread_mutex_lock(&shortcuts->shards[i].lock);
+}
+
+void shortcuts_let_go(struct shortcuts *shortcuts) {
+  for (int i = 0; i < SHORTCUT_SHARDS; i++) pthread_mutex_unlock(&shortcuts->shards[i].lock);
 }
 
 uint64_t shortcuts_hits(struct shortcuts *shortcuts) {

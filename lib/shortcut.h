@@ -5,8 +5,8 @@
  *
  * A shortcut holds only as long as no kernel has left the cache; then the long way renews it. A
  * thread mostly has a shard of its own, so that threads that call at once do not wait for each
- * other. Whoever takes a kernel out of the cache calls shortcuts_invalidate, and shortcuts_settle
- * before he gives the cache's reference back: after that no thread is on its way to the kernel.
+ * other. Whoever takes kernels out of the cache holds all shards from before he looks who has them
+ * until he has called shortcuts_invalidate: no thread is on its way to one meanwhile or later.
  */
 #ifndef SHORTCUT_H
 #define SHORTCUT_H
@@ -14,17 +14,17 @@
 #include "kernel.h"
 
 #include <pthread.h>
-#include <stdalign.h>
 
 enum { SHORTCUT_SHARDS = 16 };
 
 struct shortcut;
 
 struct shortcut_shard {
-  alignas(64) pthread_mutex_t lock;
+  pthread_mutex_t lock;
   struct shortcut **slots;
   uint64_t count; /* of slots, a power of two; 0 before the first shortcut is kept */
   atomic_uint_fast64_t hits;
+  unsigned char apart[64]; /* keeps shards in cache lines of their own */
 };
 
 struct shortcuts {
@@ -71,8 +71,9 @@ void shortcut_count(struct shortcuts *shortcuts);
 void shortcut_keep(struct shortcuts *shortcuts, const struct shortcut_call *call,
                    uint64_t generation, tptx_kernel *kernel);
 
-void shortcuts_invalidate(struct shortcuts *shortcuts);
-void shortcuts_settle(struct shortcuts *shortcuts);
+void shortcuts_hold(struct shortcuts *shortcuts);
+void shortcuts_invalidate(struct shortcuts *shortcuts); /* held */
+void shortcuts_let_go(struct shortcuts *shortcuts);
 uint64_t shortcuts_hits(struct shortcuts *shortcuts);
 
 #endif

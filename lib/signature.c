@@ -95,6 +95,12 @@ const char *operation_word(const struct signature *signature) {
   return signature->masked ? row->masked_word : row->word;
 }
 
+bool signature_may_shift(const struct signature *signature) {
+  const struct operation_row *row = &operations[signature->operation];
+  return row->effect == EFFECT_READ && !row->atomic && signature->value == signature->type &&
+         types[signature->type].bytes < 4;
+}
+
 int32_t signature_standard_scope(const struct signature *signature) {
   const struct operation_row *row = &operations[signature->operation];
   return row->atomic && row->effect != EFFECT_UPDATE ? TPTX_SCOPE_SYSTEM : TPTX_SCOPE_DEFAULT;

@@ -51,6 +51,9 @@ const struct operation_row *operation_row(int32_t operation); /* NULL for no ope
 bool type_is_integer(int32_t type);
 const char *operation_word(const struct signature *signature); /* "load_masked" */
 
+/* Narrow elements of a plain load: rows of any alignment may be read as aligned words. */
+bool signature_may_shift(const struct signature *signature);
+
 int32_t signature_standard_scope(const struct signature *signature);
 int32_t signature_standard_align(const struct signature *signature);
 

@@ -27,13 +27,23 @@ cat >"$scratch/tables.c" <<'EOT'
 #include <string.h>
 #include <tileptx.h>
 
-enum { TYPES = TPTX_E5M2 + 1, OPERATIONS = TPTX_ATOMIC_SUB + 1, SCOPES = TPTX_SCOPE_SYSTEM + 1 };
-
-static const char *const operations[OPERATIONS] = {
-    "load",       "store",      "atomic_load", "atomic_store", "atomic_and", "atomic_or",
-    "atomic_xor", "atomic_max", "atomic_min",  "atomic_add",   "atomic_sub"};
-static const char *const scopes[SCOPES] = {"", "block", "device", "system"};
-static const int targets[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 107, 110, 120, 121};
+/* What there is; what is refused is asked of the library. */
+static const char *const operations[] = {
+#define OPERATION(name, word, effect, atomic) [TPTX_##name] = #word,
+#include "operations.def"
+};
+static const char *const scopes[] = {"", "block", "device", "system"};
+static const int targets[] = {
+#define TARGET(sm, ptx) sm,
+#include "targets.def"
+};
+enum {
+#define TYPE(name, word, bytes, family, infinity, quiet_nan) TYPE_##name,
+#include "types.def"
+  TYPES,
+  OPERATIONS = sizeof operations / sizeof *operations,
+  SCOPES = sizeof scopes / sizeof *scopes
+};
 
 /* The lowest target that takes it; 0 where none does. Higher ones must, too. */
 static int lowest(const tptx_view *view, const tptx_op *op) {
@@ -177,7 +187,7 @@ int main(int count, char **words) {
 }
 EOT
 # $CC may carry options: unquoted on purpose
-$CC -std=c11 -I"$top_srcdir/include" -I"$top_builddir/include" "$scratch/tables.c" -L"$libraries" -ltileptx \
+$CC -std=c11 -I"$top_srcdir/lib" -I"$top_srcdir/include" -I"$top_builddir/include" "$scratch/tables.c" -L"$libraries" -ltileptx \
   -o "$scratch/tables"
 
 for table in operations conversions; do

@@ -266,14 +266,16 @@ check_PROGRAMS += tests/gpu/driver_answers
 tests_gpu_driver_answers_SOURCES = tests/gpu/driver_answers.c tools/device.c tools/device.h
 tests_gpu_driver_answers_LDADD = libtileptx.la
 # What needs only a device, emulated or not; tests/gpu/run.sh builds them, too.
-check_PROGRAMS += tests/gpu/conversions tests/gpu/lost_updates
-TESTS += tests/gpu/conversions tests/gpu/lost_updates
+check_PROGRAMS += tests/gpu/conversions tests/gpu/lost_updates tests/gpu/dropped_in_flight
+TESTS += tests/gpu/conversions tests/gpu/lost_updates tests/gpu/dropped_in_flight
 tileptx_rig_sources = tests/gpu/rig.c tests/gpu/rig.h tools/device.c tools/device.h
 tests_gpu_conversions_SOURCES = tests/gpu/conversions.c tests/reference_values.c \
   tests/reference_values.h $(tileptx_rig_sources)
 tests_gpu_conversions_LDADD = libtileptx.la
 tests_gpu_lost_updates_SOURCES = tests/gpu/lost_updates.c $(tileptx_rig_sources)
 tests_gpu_lost_updates_LDADD = libtileptx.la
+tests_gpu_dropped_in_flight_SOURCES = tests/gpu/dropped_in_flight.c $(tileptx_rig_sources)
+tests_gpu_dropped_in_flight_LDADD = libtileptx.la
 
 # Rows of lib/updates.def and lib/conversions.def are counted, so this one sees lib/.
 check_PROGRAMS += tests/net/rows_test

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ptx_templates/README.md names every fact and list that lib/model.c offers, with its fields, and no other;
+# ptx_templates/README.md names every fact and list that a model (lib/model.c) offers, with its fields, and no other;
 # and the fragments that there are. The model is asked, not read: whatever the signatures below make it list.
 set -euo pipefail
 export LC_ALL=C
@@ -99,7 +99,7 @@ if repeated=$(uniq -d "$scratch/named" | grep .); then
   exit 1
 fi
 if ! diff "$scratch/named" "$scratch/offered" >"$scratch/difference"; then
-  echo "FAIL: ptx_templates/README.md (<) and lib/model.c (>) differ; a line without a field is a list that no"
+  echo "FAIL: ptx_templates/README.md (<) and the model (>) differ; a line without a field is a list that no"
   echo "signature of this test fills:"
   grep '^[<>]' "$scratch/difference"
   exit 1

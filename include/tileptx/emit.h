@@ -23,7 +23,8 @@
  * and is inside when 0 <= p[k] < extents[k] on every axis.
  *
  * Extents, shapes and strides count elements, never bytes, unless a name ends in `_bytes`.
- * Every struct begins with `struct_size`; its `_init` function fills it and sets the defaults.
+ * Every struct that is passed by itself begins with `struct_size`; its `_init` function fills it
+ * and sets the defaults. tptx_tile and tptx_indices are parts of tptx_op.
  * All of this header exists since 0.1.0 unless said otherwise.
  */
 #ifndef TILEPTX_EMIT_H
@@ -91,7 +92,7 @@ typedef enum tptx_status {
 
   TPTX_ERROR_BOX = 200,           /* chunk indices outside the index space */
   TPTX_ERROR_PARTIAL_CHUNK = 201, /* an unmasked operation on a chunk that leaves the span */
-  TPTX_ERROR_OVERLAP = 202,       /* plain stores to chunks that overlap */
+  TPTX_ERROR_OVERLAP = 202,       /* plain stores, or scope block, on chunks that overlap */
   TPTX_ERROR_NULL_ADDRESS = 203,
   TPTX_ERROR_MISALIGNED = 204,
   TPTX_ERROR_INDEX_WIDTH = 205, /* a coordinate or byte stride too wide for the kernel */
@@ -135,7 +136,10 @@ typedef struct tptx_error {
 
 TPTX_API void tptx_error_init(tptx_error *error);
 
-/* Memory functions of the host's. Both must be safe to call from any thread. */
+/*
+ * Memory functions of the host's. Both must be safe to call from any thread, and must not call the
+ * library: it may hold a lock.
+ */
 typedef struct tptx_allocator {
   size_t struct_size;
   void *(*allocate)(void *user, size_t bytes); /* aligned for any object; NULL when there is none */
@@ -193,9 +197,13 @@ typedef struct tptx_view {
   int32_t dim;          /* gather-scatter: the axis that the index array picks on, 0..rank-1 */
   tptx_type index_type; /* integer type that every extent must fit; default TPTX_S64 */
   int32_t read_only;    /* 1: operations that write the span are refused */
-  int32_t align;        /* promise about all operands in bytes: 16, 4 (1- and 2-byte types) or the
-                           element's size; 0 (default) means the element's size in tptx_emit and
-                           tptx_kernel_get, and is found from the operands by tptx_run */
+  int32_t align;        /* promise in bytes: 16, 4 (1- and 2-byte types) or the element's size; 0
+                           (default) means the element's size in tptx_emit and tptx_kernel_get, and
+                           is found from the operands by tptx_run. Multiples of it must be, on both
+                           sides: the address; every pitch but that of the axis along which vectors
+                           lie (contiguous, mostly the last), even of extents 0 and 1; on that axis
+                           shape, first and step of the chunks. A launch that breaks it is refused
+                           where the code relies on it (MISALIGNED). */
   tptx_layout layout;
   int64_t extents[TPTX_MAX_RANK];        /* 0.. or TPTX_DYNAMIC */
   int64_t layout_strides[TPTX_MAX_RANK]; /* LAYOUT_STRIDED only: any number or TPTX_DYNAMIC */
@@ -219,7 +227,17 @@ TPTX_API void tptx_view_gather_scatter(tptx_view *view, tptx_type type, int32_t 
                                        const int64_t *extents, const int64_t *layout_strides,
                                        const int64_t *shape, int32_t dim);
 
-/* Without mask (see tptx_op.masked): the tile is read from or written to the span as a whole. */
+/*
+ * Without mask (see tptx_op.masked): the tile is read from or written to the span as a whole.
+ *
+ * A plain load of 1- or 2-byte elements may also read other elements of the same rows, up to 3
+ * bytes before a chunk and 4 behind it, never outside the extents: all of a row must be readable.
+ *
+ * Atomic operations need tptx_op.order, and read-modify-writes tptx_op.scope too, block or device;
+ * doc/atomics.md has the types and targets. f32 sums flush subnormals, even where 0 is added. A sum
+ * of one f16 or bf16 element is a compare-and-swap on the aligned 4-byte word around it; the
+ * neighbour is read and never changed.
+ */
 typedef enum tptx_operation {
   TPTX_LOAD = 0,
   TPTX_STORE = 1,
@@ -250,6 +268,10 @@ typedef enum tptx_order {
   TPTX_ORDER_RELEASE = 3
 } tptx_order;
 
+/*
+ * DEFAULT is system for atomic loads and stores. With BLOCK, chunks that overlap are refused, but
+ * gather indices that repeat in several chunks cannot be seen: use DEVICE there.
+ */
 typedef enum tptx_scope {
   TPTX_SCOPE_DEFAULT = 0,
   TPTX_SCOPE_BLOCK = 1,
@@ -270,7 +292,8 @@ typedef struct tptx_tile {
   tptx_tiles tiles;
   tptx_layout layout; /* of an ARRAY; its extents are always given at launch */
   int32_t align; /* promise about the tile operand alone, where it keeps more than tptx_view.align
-                         promises about both; 0 (default): that one, or found by tptx_run */
+                    promises about both; 0 (default): that one, or found by tptx_run. Only plain
+                    loads of 1- and 2-byte elements without conversion gain by it. */
   int64_t layout_strides[TPTX_MAX_RANK]; /* ARRAY with LAYOUT_STRIDED: a number or TPTX_DYNAMIC */
 } tptx_tile;
 
@@ -285,7 +308,8 @@ typedef struct tptx_op {
   tptx_pad pad;
   tptx_order order;
   tptx_scope scope;
-  int32_t fetch; /* 1: a read-modify-write returns the old values in the tile operand */
+  int32_t fetch; /* 1: a read-modify-write returns the old values in the tile operand, 0 for what
+                    is outside; the tile operand then has the view's type */
   tptx_tile tile;
   tptx_indices indices;
   int32_t assume_in_bounds; /* the caller promises that every gather index is inside the span */
@@ -295,7 +319,8 @@ typedef struct tptx_op {
   int32_t latency;          /* hint, 1..10, 0 for none: recorded and explained, code unchanged */
   int32_t allow_tma;        /* hint, default 1: recorded and explained, code unchanged */
   int32_t threads;          /* tuning: threads a block, a multiple of 32 up to 1024; 0: the rule */
-  int32_t flight;           /* tuning: independent items a thread, 1 2 4 8, 0 for the rule */
+  int32_t flight;           /* tuning: independent items a thread, 1 2 4 8, 0 for the rule. Either
+                               keeps transposed spans out of shared memory. */
 } tptx_op;
 
 TPTX_API void tptx_op_init(tptx_op *op);
@@ -303,9 +328,9 @@ TPTX_API void tptx_op_load(tptx_op *op);  /* an unmasked load into packed tiles 
 TPTX_API void tptx_op_store(tptx_op *op); /* an unmasked store from packed tiles */
 
 /*
- * Whom the text is for: a compute capability as sm * 10 (90 is sm_90) and the highest PTX ISA
- * version that the reader of the text takes, as major * 10 + minor (81 is 8.1). The text itself
- * carries the lowest target and version that its instructions need.
+ * Whom the text is for: a compute capability and the highest PTX ISA version that the reader of the
+ * text takes, each as major * 10 + minor (90 is sm_90, 81 is 8.1). The text itself carries the
+ * lowest target and version that its instructions need.
  */
 typedef struct tptx_target {
   size_t struct_size;
@@ -381,7 +406,7 @@ TPTX_API tptx_status tptx_ptx_parameter(const tptx_ptx *ptx, int32_t number,
 
 /*
  * Explains a plan: the canonical line, every field of the plan, the launch shape, the parameters
- * with their offsets, and why each faster path was refused. As text for people, and as one JSON
+ * with their offsets, and which rules decided. As text for people, and as one JSON
  * object for programs (`json` = 1; {"schema": 1, ...}).
  */
 typedef struct tptx_explanation tptx_explanation;
@@ -423,8 +448,9 @@ typedef struct tptx_args {
 TPTX_API void tptx_args_init(tptx_args *args);
 
 /*
- * Sets view->align and op->arith, where they are 0, to the best classes that hold for `args`:
- * what tptx_run does before it looks for a kernel. A caller who keeps kernels does it once.
+ * Sets view->align, op->tile.align and op->arith, where they are 0, to the best classes that hold
+ * for `args`: what tptx_run does before it looks for a kernel. A caller who keeps kernels does it
+ * once; for other operands he starts from descriptors in which they are 0.
  */
 TPTX_API tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,
                                      tptx_error *error);

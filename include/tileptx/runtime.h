@@ -7,7 +7,8 @@
  * creates no context, changes none, and starts no thread except in tptx_prepare when asked.
  *
  * A tptx_runtime may be used by any number of threads at once, but not by a child of the process
- * that created it: there every call is refused (FORKED), and release, clear and destroy do nothing.
+ * that created it: there every call is refused (FORKED), release, clear and destroy do nothing, and
+ * what a kernel tells about itself stays readable.
  * All of this header exists since 0.1.0 unless said otherwise.
  */
 #ifndef TILEPTX_RUNTIME_H
@@ -41,8 +42,10 @@ typedef struct tptx_runtime_options {
   size_t struct_size;
   const char *driver; /* path of the driver library, "emu" for the emulated one, NULL: the
                          environment's TILEPTX_DRIVER, else libcuda.so.1 */
-  int64_t capacity;   /* kernels kept at most, 0: none is kept beyond its last holder; default 1024.
-                         A kernel that is held is never dropped for room */
+  int64_t capacity;   /* kernels kept, 0: none is kept beyond its last holder; default 1024. Room is
+                         made when a kernel is built, the least recently used first, never of one
+                         that is held or was launched into a capture: with more of those than
+                         capacity, more are kept */
   tptx_target target; /* 0 fields (default): the current device's, the driver's */
   int32_t read_environment;   /* 1 (default): TILEPTX_* variables fill what is not set here */
   int32_t compile_in_capture; /* 1: tptx_run may compile while its stream is being captured */
@@ -58,8 +61,9 @@ TPTX_API void tptx_runtime_options_init(tptx_runtime_options *options);
 /*
  * Opens the driver. `options` may be NULL. Fails with NO_DRIVER (with the loader's own text),
  * STUB_DRIVER, OLD_DRIVER, NO_DEVICE; a later call may succeed. Environment, read once here unless
- * read_environment is 0: TILEPTX_DRIVER, TILEPTX_TARGET (sm_90), TILEPTX_DUMP_DIR, TILEPTX_TRACE
- * (comma-separated topics warning, cache, build, launch, all; adds to `topics`).
+ * read_environment is 0: TILEPTX_DRIVER, TILEPTX_EMU_PATH (the emulated driver's file),
+ * TILEPTX_TARGET (sm_90), TILEPTX_DUMP_DIR, TILEPTX_TRACE (comma-separated topics warning, cache,
+ * build, launch, all; adds to `topics`, and does nothing without `log`).
  */
 TPTX_API tptx_status tptx_runtime_create(const tptx_runtime_options *options, tptx_runtime **out,
                                          tptx_error *error);
@@ -67,6 +71,11 @@ TPTX_API tptx_status tptx_runtime_create(const tptx_runtime_options *options, tp
 /*
  * Drops every kernel and closes the runtime. Kernels still held stay valid until released; the last
  * release frees what remains. Contexts that are gone are no error. NULL is allowed.
+ *
+ * Whatever drops a kernel for good (destroy, clear, the last release of one that left the cache)
+ * unloads its module: launches under way are let finish by the driver, but a graph that was
+ * captured from it must not be launched any more. None of them may be called from a host function
+ * in a stream.
  */
 TPTX_API void tptx_runtime_destroy(tptx_runtime *runtime);
 
@@ -128,7 +137,8 @@ typedef struct tptx_request {
 TPTX_API void tptx_request_init(tptx_request *request);
 
 /*
- * Builds many kernels for the current context, on `threads` threads (0 and 1: the calling one).
+ * Builds many kernels for the current context, on `threads` threads (0 and 1: the calling one; 64
+ * at most are started).
  * Every request gets its own status; the first failure, in the order of the requests, is returned
  * and described in `error`. Kernels stay in the cache as long as its capacity allows.
  */
@@ -153,7 +163,10 @@ TPTX_API void tptx_counters_init(tptx_counters *counters);
 TPTX_API tptx_status tptx_runtime_counters(tptx_runtime *runtime, tptx_counters *counters,
                                            tptx_error *error);
 
-/* Drops every kernel that nobody holds; held ones leave the cache and live until released. */
+/*
+ * Drops every kernel that nobody holds, captured or not (see tptx_runtime_destroy); held ones leave
+ * the cache and live until released.
+ */
 TPTX_API void tptx_runtime_clear(tptx_runtime *runtime);
 
 typedef struct tptx_runtime_info {

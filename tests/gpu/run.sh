@@ -58,10 +58,12 @@ compile meaning_test tests/net/meaning_test.c tests/net/plan_values.c \
 compile large_offsets tests/gpu/large_offsets.c || exit 1
 compile conversions tests/gpu/conversions.c tests/gpu/rig.c tests/reference_values.c || exit 1
 compile lost_updates tests/gpu/lost_updates.c tests/gpu/rig.c || exit 1
+compile dropped_in_flight tests/gpu/dropped_in_flight.c tests/gpu/rig.c || exit 1
 
 run "large offsets" "$work/large_offsets"
 run "conversions" "$work/conversions"
 run "lost updates" "$work/lost_updates"
+run "dropped in flight" "$work/dropped_in_flight"
 run "meaning, $cases cases" "$work/meaning_test" --cases "$cases" --seed "$first"
 if command -v compute-sanitizer >/dev/null 2>&1; then
   run "large offsets, memcheck" compute-sanitizer --tool memcheck --error-exitcode 1 \

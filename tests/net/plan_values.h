@@ -20,7 +20,10 @@ void plan_values_free(struct plan_values *values);
 bool plan_values_count(struct plan_values *values, const tptx_view *view, const tptx_op *op,
                        const tptx_target *target);
 
-/* Prints the table; returns how many values were executed fewer than `least` times. */
+/*
+ * Prints the table; returns how many values were executed fewer than `least` times, and in a long
+ * run, where `least` is above 1, how many combinations never.
+ */
 unsigned plan_values_report(const struct plan_values *values, FILE *out, unsigned long least);
 
 #endif

@@ -308,6 +308,34 @@ START_TEST(a_held_kernel_is_never_dropped_for_room) {
 }
 END_TEST
 
+static void *use_another(void *unused) {
+  (void)unused;
+  use(1);
+  return NULL;
+}
+
+START_TEST(a_kernel_taken_by_a_shortcut_while_room_is_made_stays) {
+  open_world(1);
+  struct key key = key_of(0);
+  struct cache_request request = request_of(&key);
+  tptx_kernel *kernel = get(&request);
+  cache_give_back(&world.cache, kernel);
+  /* What shortcut_recall does, stretched until the other thread has had time to drop the kernel. */
+  pthread_t thread;
+  shortcuts_hold(&world.cache.shortcuts);
+  ck_assert_int_eq(pthread_create(&thread, NULL, use_another, NULL), 0);
+  sleep_milliseconds(50);
+  ck_assert_int_eq(atomic_load(&loaded), 1);
+  kernel_retain(kernel, 1);
+  shortcuts_let_go(&world.cache.shortcuts);
+  pthread_join(thread, NULL);
+  ck_assert(has(0));
+  ck_assert_uint_eq(counters_now().evictions, 0);
+  cache_give_back(&world.cache, kernel);
+  close_world();
+}
+END_TEST
+
 START_TEST(E_18_a_captured_kernel_stays_until_clear) {
   open_world(2);
   struct key key = key_of(0);
@@ -535,6 +563,7 @@ int main(void) {
   tcase_add_test(one, E_12_the_oldest_unused_kernel_makes_room);
   tcase_add_test(one, E_12_never_more_modules_than_the_capacity);
   tcase_add_test(one, a_held_kernel_is_never_dropped_for_room);
+  tcase_add_test(one, a_kernel_taken_by_a_shortcut_while_room_is_made_stays);
   tcase_add_test(one, E_18_a_captured_kernel_stays_until_clear);
   tcase_add_test(one, a_held_kernel_outlives_clear);
   tcase_add_test(one, capacity_zero_keeps_a_kernel_as_long_as_it_is_held);
