@@ -52,10 +52,51 @@ void random_case_place(struct random_case *c, uint64_t span, uint64_t tile, uint
 void random_case_weaken(const struct random_case *c, tptx_view *view, tptx_op *op);
 
 /*
- * Breaks a placed case in one way, chosen by `seed`, and returns the status it must be refused
- * with; TPTX_OK if the way chosen does not apply to this case, which is unchanged then.
+ * The ways to break a case: its descriptors, what only atomic operations and conversions can do
+ * wrong, its arguments.
  */
-tptx_status random_case_spoil(struct random_case *c, uint64_t seed);
+#define SPOIL_DESCRIPTOR_WAYS(WAY) \
+  WAY(SHAPE, "a shape of 0") \
+  WAY(STRIDE, "a negative stride of chunks") \
+  WAY(EXTENT, "a negative extent") \
+  WAY(RANK, "a rank too high") \
+  WAY(DIM, "a gather axis that the view has not") \
+  WAY(READ_ONLY, "a write to a read-only span") \
+  WAY(PADDING, "padding that the type or the operation does not take") \
+  WAY(TYPE, "an unknown type") \
+  WAY(ORDER, "an order of another operation") \
+  WAY(THREADS, "33 threads")
+#define SPOIL_MEANING_WAYS(WAY) \
+  WAY(SCOPE, "a scope that the operation does not take") \
+  WAY(ATOMIC_ORDER, "acquire for a write, release for a load") \
+  WAY(FETCH, "old values of what is no read-modify-write") \
+  WAY(ATOMIC_TYPE, "a read-modify-write of 16-bit integers") \
+  WAY(CONVERSION, "an integer made a float, or the reverse")
+#define SPOIL_ARGUMENT_WAYS(WAY) \
+  WAY(NO_SPAN, "no span") \
+  WAY(NO_TILE, "no tile operand") \
+  WAY(NO_INDICES, "no index array") \
+  WAY(SPAN_ADDRESS, "a span off its elements") \
+  WAY(TILE_ADDRESS, "a tile operand off its elements") \
+  WAY(INDICES_ADDRESS, "an index array off its elements") \
+  WAY(FAR_BOX, "a box far outside") \
+  WAY(NEGATIVE_BOX, "a box that starts below 0") \
+  WAY(BOX_OF_INDICES, "a box past the index array")
+
+enum spoil_way {
+#define WAY(name, text) SPOIL_##name,
+  SPOIL_DESCRIPTOR_WAYS(WAY) SPOIL_MEANING_WAYS(WAY) SPOIL_ARGUMENT_WAYS(WAY)
+#undef WAY
+      SPOIL_WAYS
+};
+
+const char *spoil_way_text(enum spoil_way way);
+
+/*
+ * Breaks a placed case in this way and returns the status it must be refused with; TPTX_OK if the
+ * way does not apply to this case, which is unchanged then.
+ */
+tptx_status random_case_spoil(struct random_case *c, enum spoil_way way);
 
 /* Everything a person needs to see it again: signature, options of the tool, arguments. */
 void random_case_print(FILE *out, const struct random_case *c);

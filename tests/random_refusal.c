@@ -23,73 +23,73 @@ static int box_axis(const struct random_case *c, bool gathered) {
   return -1;
 }
 
-static tptx_status spoil_descriptor(struct random_case *c, unsigned way) {
+static tptx_status spoil_descriptor(struct random_case *c, enum spoil_way way) {
   int last = c->view.rank - 1;
   bool floats = c->view.type == TPTX_F16 || c->view.type == TPTX_BF16 || c->view.type == TPTX_F32 ||
                 c->view.type == TPTX_F64;
   switch (way) {
-  case 0:
+  case SPOIL_SHAPE:
     if (last < 0) return TPTX_OK;
     c->view.shape[last] = 0;
     return TPTX_ERROR_SHAPE;
-  case 1:
+  case SPOIL_STRIDE:
     if (last < 0 || c->view.kind != TPTX_STRIDED_VIEW) return TPTX_OK;
     c->view.strides[0] = -1;
     return TPTX_ERROR_STRIDE;
-  case 2:
+  case SPOIL_EXTENT:
     if (last < 0) return TPTX_OK;
     c->view.extents[last] = -3;
     return TPTX_ERROR_EXTENT;
-  case 3: c->view.rank = TPTX_MAX_RANK + 1; return TPTX_ERROR_RANK;
-  case 4:
+  case SPOIL_RANK: c->view.rank = TPTX_MAX_RANK + 1; return TPTX_ERROR_RANK;
+  case SPOIL_DIM:
     if (c->view.kind != TPTX_GATHER_SCATTER_VIEW) return TPTX_OK;
     c->view.dim = c->view.rank;
     return TPTX_ERROR_DIM;
-  case 5:
+  case SPOIL_READ_ONLY:
     if (!writes_span(c)) return TPTX_OK;
     c->view.read_only = 1;
     return TPTX_ERROR_READ_ONLY;
-  case 6:
+  case SPOIL_PADDING:
     if (floats && !writes_span(c) && c->op.masked) return TPTX_OK;
     c->op.pad = TPTX_PAD_NAN;
     return TPTX_ERROR_PADDING;
-  case 7: c->view.type = (tptx_type)16; return TPTX_ERROR_TYPE;
-  case 8:
+  case SPOIL_TYPE: c->view.type = (tptx_type)16; return TPTX_ERROR_TYPE;
+  case SPOIL_ORDER:
     c->op.order = is_atomic(c) ? TPTX_ORDER_NONE : TPTX_ORDER_RELAXED;
     return TPTX_ERROR_ORDER;
-  case 9: c->op.threads = 33; return TPTX_ERROR_TUNING;
+  case SPOIL_THREADS: c->op.threads = 33; return TPTX_ERROR_TUNING;
   default: return TPTX_OK;
   }
 }
 
 /* What only atomic operations and conversions can do wrong. */
-static tptx_status spoil_meaning(struct random_case *c, unsigned way) {
+static tptx_status spoil_meaning(struct random_case *c, enum spoil_way way) {
   switch (way) {
-  case 0:
+  case SPOIL_SCOPE:
     if (updates(c)) c->op.scope = TPTX_SCOPE_SYSTEM;
     if (is_atomic(c) && !updates(c)) c->op.scope = (tptx_scope)4;
     if (!is_atomic(c)) c->op.scope = TPTX_SCOPE_BLOCK;
     return TPTX_ERROR_SCOPE;
-  case 1:
+  case SPOIL_ATOMIC_ORDER:
     if (!is_atomic(c)) return TPTX_OK;
     c->op.order = writes_span(c) ? TPTX_ORDER_ACQUIRE : TPTX_ORDER_RELEASE;
     return TPTX_ERROR_ORDER;
-  case 2:
+  case SPOIL_FETCH:
     if (updates(c)) return TPTX_OK;
     c->op.fetch = 1;
     return TPTX_ERROR_OPERATION;
-  case 3:
+  case SPOIL_ATOMIC_TYPE:
     if (!updates(c)) return TPTX_OK;
     c->view.type = TPTX_S16;
     return TPTX_ERROR_TYPE;
-  case 4: /* integers and floats never convert into each other */
+  case SPOIL_CONVERSION: /* integers and floats never convert into each other */
     c->op.tile.type = c->view.type >= TPTX_F16 ? TPTX_S32 : TPTX_F32;
     return TPTX_ERROR_CONVERSION;
   default: return TPTX_OK;
   }
 }
 
-static tptx_status spoil_arguments(struct random_case *c, unsigned way) {
+static tptx_status spoil_arguments(struct random_case *c, enum spoil_way way) {
   int size = (int)tptx_type_bytes(c->view.type);
   int tile_size = (int)tptx_type_bytes(reference_tile_type(&c->view, &c->op)),
       dense = box_axis(c, false);
@@ -97,34 +97,34 @@ static tptx_status spoil_arguments(struct random_case *c, unsigned way) {
   int64_t count[TPTX_MAX_RANK];
   reference_box(&c->view, &c->args, count);
   switch (way) {
-  case 0: c->args.span = 0; return TPTX_ERROR_NULL_ADDRESS;
-  case 1: c->args.tile = 0; return TPTX_ERROR_NULL_ADDRESS;
-  case 2:
+  case SPOIL_NO_SPAN: c->args.span = 0; return TPTX_ERROR_NULL_ADDRESS;
+  case SPOIL_NO_TILE: c->args.tile = 0; return TPTX_ERROR_NULL_ADDRESS;
+  case SPOIL_NO_INDICES:
     if (picked < 0) return TPTX_OK;
     c->args.indices = 0;
     return TPTX_ERROR_NULL_ADDRESS;
-  case 3:
+  case SPOIL_SPAN_ADDRESS:
     if (size == 1) return TPTX_OK;
     c->args.span += 1;
     return TPTX_ERROR_MISALIGNED;
-  case 4:
+  case SPOIL_TILE_ADDRESS:
     if (tile_size == 1) return TPTX_OK;
     c->args.tile += 1;
     return TPTX_ERROR_MISALIGNED;
-  case 5:
+  case SPOIL_INDICES_ADDRESS:
     if (picked < 0 || tptx_type_bytes(c->op.indices.type) == 1) return TPTX_OK;
     c->args.indices += 1;
     return TPTX_ERROR_MISALIGNED;
-  case 6:
+  case SPOIL_FAR_BOX:
     if (dense < 0) return TPTX_OK;
     c->args.count[dense] = INT64_C(1) << 20;
     c->args.first[dense] += INT64_C(1) << 40;
     return TPTX_ERROR_BOX;
-  case 7:
+  case SPOIL_NEGATIVE_BOX:
     if (dense < 0) return TPTX_OK;
     c->args.first[dense] = -1;
     return TPTX_ERROR_BOX;
-  case 8:
+  case SPOIL_BOX_OF_INDICES:
     if (picked < 0) return TPTX_OK;
     c->args.first[picked] = c->args.index_count;
     c->args.count[picked] = 1;
@@ -133,11 +133,19 @@ static tptx_status spoil_arguments(struct random_case *c, unsigned way) {
   }
 }
 
-tptx_status random_case_spoil(struct random_case *c, uint64_t seed) {
+const char *spoil_way_text(enum spoil_way way) {
+  static const char *const texts[] = {
+#define WAY(name, text) text,
+      SPOIL_DESCRIPTOR_WAYS(WAY) SPOIL_MEANING_WAYS(WAY) SPOIL_ARGUMENT_WAYS(WAY)
+#undef WAY
+  };
+  return texts[way];
+}
+
+tptx_status random_case_spoil(struct random_case *c, enum spoil_way way) {
   if (c->chunks == 0) return TPTX_OK; /* nothing is looked at */
-  unsigned way = (unsigned)(seed / 7 % 24);
-  if (way < 10) return spoil_descriptor(c, way);
-  return way < 19 ? spoil_arguments(c, way - 10) : spoil_meaning(c, way - 19);
+  if (way < SPOIL_SCOPE) return spoil_descriptor(c, way);
+  return way < SPOIL_NO_SPAN ? spoil_meaning(c, way) : spoil_arguments(c, way);
 }
 
 /* ---- For people ------------------------------------------------------------------------------ */

@@ -2,7 +2,8 @@
 /*
  * The meaning net: random cases, from descriptors through text, link and launch to memory, against
  * tests/reference.c. Every buffer is filled with noise first and compared whole afterwards, bytes
- * that must not change included. Counts how often each value of each plan field was executed.
+ * that must not change included. Counts how often each value of each plan field was executed, and
+ * each way to break a case refused.
  *
  *   meaning_test [--cases N] [--seed S]   cases S .. S+N-1; 2,000 from 1; 20,000 if TILEPTX_LONG=1
  *   meaning_test --case SEED              one case, printed
@@ -35,7 +36,13 @@ struct net {
   const char *(*last_error)(void);                   /* of the emulated driver; else NULL */
   bool named; /* the driver was asked for by name: without it the test has failed */
   bool verbose;
+  uint64_t passed, failed;
+  unsigned long refusals[SPOIL_WAYS]; /* times checked */
 };
+
+static void count_result(struct net *net, bool good) {
+  *(good ? &net->passed : &net->failed) += 1;
+}
 
 /* ---- One case on the device ------------------------------------------------------------------ */
 
@@ -209,43 +216,80 @@ static bool check_case(struct net *net, uint64_t seed) {
   return good;
 }
 
-/*
- * An invalid case must be refused with the status foretold, and nothing may be written. Cases whose
- * seed makes no invalid one count as passed.
- */
-static bool check_refusal(struct net *net, uint64_t seed) {
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+static bool untouched(struct device *device, const struct case_buffer *b, uint64_t address) {
+  unsigned char *after = download(device, b, address);
+  bool same_bytes = after && memcmp(after, b->contents, b->bytes) == 0;
+  free(after);
+  return same_bytes;
+}
+
+enum refusal { DOES_NOT_APPLY, REFUSED, NOT_REFUSED };
+
+/* A case broken this way must be refused with the status foretold, and nothing may be written. */
+static enum refusal refuse_case(struct net *net, uint64_t seed, enum spoil_way way) {
   struct random_case c;
   uint64_t span = 0, tile = 0, indices = 0;
   random_case_make(seed, &c);
   bool good = upload(net->device, &c.span, &span) && upload(net->device, &c.tile, &tile) &&
               upload(net->device, &c.indices, &indices);
+  enum refusal answer = good ? DOES_NOT_APPLY : NOT_REFUSED;
   random_case_place(&c, span, tile, indices);
-  tptx_status wanted = good ? random_case_spoil(&c, seed) : TPTX_OK;
+  tptx_status wanted = good ? random_case_spoil(&c, way) : TPTX_OK;
   if (wanted != TPTX_OK) {
     tptx_view view;
     tptx_op op;
     tptx_error error;
     tptx_error_init(&error);
     tptx_status status = launch(net, &c, &view, &op, &error);
-    good = status == wanted && error.status == wanted && error.message[0] != '\0';
-    unsigned char *span_after = download(net->device, &c.span, span);
-    unsigned char *tile_after = download(net->device, &c.tile, tile);
-    good = good && span_after && tile_after &&
-           memcmp(span_after, c.span.contents, c.span.bytes) == 0 &&
-           memcmp(tile_after, c.tile.contents, c.tile.bytes) == 0;
+    good = status == wanted && error.status == wanted && error.message[0] != '\0' &&
+           untouched(net->device, &c.span, span) && untouched(net->device, &c.tile, tile) &&
+           untouched(net->device, &c.indices, indices);
+    answer = good ? REFUSED : NOT_REFUSED;
     if (!good) {
-      printf("refusal: wanted %s, got %s (%s, axis %d): %s\n", tptx_status_name(wanted),
-             tptx_status_name(status), error.argument, error.axis, error.message);
+      printf("refusal of %s: wanted %s, got %s (%s, axis %d): %s\n", spoil_way_text(way),
+             tptx_status_name(wanted), tptx_status_name(status), error.argument, error.axis,
+             error.message);
       random_case_print(stdout, &c);
     }
-    free(span_after);
-    free(tile_after);
   }
   if (span) device_free(net->device, span);
   if (tile) device_free(net->device, tile);
   if (indices) device_free(net->device, indices);
   random_case_free(&c);
-  return good;
+  return answer;
+}
+
+enum { CASES_TRIED = 40 };
+
+/*
+ * The seed names the way; the case is the seed's or, where that cannot be broken so, one of those
+ * far behind it.
+ */
+static void check_refusal(struct net *net, uint64_t seed) {
+  enum spoil_way way = (enum spoil_way)(seed / 7 % SPOIL_WAYS);
+  enum refusal answer = DOES_NOT_APPLY;
+  for (uint64_t i = 0; i < CASES_TRIED && answer == DOES_NOT_APPLY; i++)
+    answer = refuse_case(net, seed + i * UINT64_C(1000003), way);
+  if (answer == DOES_NOT_APPLY) return;
+  net->refusals[way]++;
+  count_result(net, answer == REFUSED);
+  if (answer == NOT_REFUSED) printf("again: meaning_test --case %" PRIu64 "\n\n", seed);
+}
+
+/* How many ways were met fewer than `least` times. */
+static unsigned report_refusals(const struct net *net, FILE *out, unsigned long least) {
+  unsigned missing = 0;
+  fprintf(out, "refusals, times checked:\n");
+  for (int way = 0; way < SPOIL_WAYS; way++) {
+    bool few = net->refusals[way] < least;
+    fprintf(out, "  %-55s %lu%s\n", spoil_way_text((enum spoil_way)way), net->refusals[way],
+            few ? " (TOO FEW)" : "");
+    missing += few;
+  }
+  if (missing) fprintf(out, "%u refusals were checked fewer than %lu times\n", missing, least);
+  return missing;
 }
 
 /* ---- The net --------------------------------------------------------------------------------- */
@@ -314,7 +358,6 @@ int main(int argc, char **argv) {
                                           {NULL, 0, NULL, 0}};
   const char *full = getenv("TILEPTX_LONG"), *amount = getenv("TILEPTX_MEANING_CASES");
   uint64_t cases = full && strcmp(full, "1") == 0 ? 20000 : 2000, seed = 1;
-  uint64_t passed = 0, failed = 0;
   struct net net = {0};
   bool one = false;
   if (amount) cases = strtoull(amount, NULL, 10);
@@ -329,18 +372,19 @@ int main(int argc, char **argv) {
   if (!open_device(&net)) return net.device || net.named ? 1 : 77;
   printf("meaning: %" PRIu64 " cases from seed %" PRIu64 " on %s\n", cases, seed,
          device_name(net.device));
-  for (uint64_t i = 0; i < cases && failed < MOST_FAILURES_SHOWN; i++) {
-    *(check_case(&net, seed + i) ? &passed : &failed) += 1;
-    if (i % REFUSAL_EVERY == 0) *(check_refusal(&net, seed + i) ? &passed : &failed) += 1;
+  for (uint64_t i = 0; i < cases && net.failed < MOST_FAILURES_SHOWN; i++) {
+    count_result(&net, check_case(&net, seed + i));
+    if (i % REFUSAL_EVERY == 0) check_refusal(&net, seed + i);
     if (!recover(&net)) {
       printf("the context is broken after case %" PRIu64 "\n", seed + i);
       break;
     }
   }
   unsigned long least = cases >= 20000 ? LEAST_EXECUTED : cases >= 2000 ? 1 : 0;
-  if (!one) failed += plan_values_report(net.values, stdout, least);
+  if (!one) net.failed += plan_values_report(net.values, stdout, least);
+  if (!one) net.failed += report_refusals(&net, stdout, least > 0);
   plan_values_free(net.values);
   if (net.device) close_device(&net);
-  printf("%" PRIu64 " passed, %" PRIu64 " failed\n", passed, failed);
-  return failed != 0;
+  printf("%" PRIu64 " passed, %" PRIu64 " failed\n", net.passed, net.failed);
+  return net.failed != 0;
 }
