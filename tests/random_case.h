@@ -48,6 +48,12 @@ void random_case_free(struct random_case *c);
 /* Points the arguments at buffers whose allocations start at these addresses. */
 void random_case_place(struct random_case *c, uint64_t span, uint64_t tile, uint64_t indices);
 
+/*
+ * Moves the operands inside their allocations, to alignments of every class that keep what the case
+ * promises about them; each `turn` to other ones. The case has to be placed again.
+ */
+void random_case_move(struct random_case *c, uint64_t turn);
+
 /* Applies a weaker class than tptx_specialise found, where the case says so. */
 void random_case_weaken(const struct random_case *c, tptx_view *view, tptx_op *op);
 

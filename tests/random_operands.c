@@ -384,3 +384,35 @@ void choose_promise(struct draft *f) {
   if (promise <= f->size || !operand_aligned(f, promise)) return;
   if (chance(&f->dice, f->style == STYLE_SHIFTED ? 50 : 5)) c->op.tile.align = promise;
 }
+
+/* ---- Other places for them ------------------------------------------------------------------- */
+
+/* The base moves up to 15 bytes, to a multiple of `grain`, which is a power of 2 up to 16. */
+static void move_buffer(struct dice *d, struct case_buffer *b, int64_t grain) {
+  int64_t die = between(d, 0, 3);
+  int64_t lean = die == 0   ? 0
+                 : die == 1 ? multiple_above(4, grain) % 16
+                            : grain * between(d, 0, 16 / grain - 1);
+  int64_t shift = ((lean - b->base) % 16 + 16) % 16;
+  unsigned char *contents = malloc(b->bytes + (size_t)shift);
+  if (!contents) abort();
+  fill_random(d, contents, (size_t)shift);
+  memcpy(contents + shift, b->contents, b->bytes);
+  free(b->contents);
+  *b = (struct case_buffer){b->bytes + (size_t)shift, b->base + shift, contents};
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+void random_case_move(struct random_case *c, uint64_t turn) {
+  struct dice dice = {c->seed * 0x2545f4914f6cdd1d + turn};
+  int64_t size = (int64_t)tptx_type_bytes(c->view.type);
+  int64_t tile_size = (int64_t)tptx_type_bytes(reference_tile_type(&c->view, &c->op));
+  int64_t promised = larger(c->view.align, c->op.tile.align);
+  bool gather = c->view.kind == TPTX_GATHER_SCATTER_VIEW;
+  move_buffer(&dice, &c->span, larger(size, c->view.align));
+  move_buffer(&dice, &c->tile, larger(tile_size, promised));
+  if (gather) move_buffer(&dice, &c->indices, (int64_t)tptx_type_bytes(c->op.indices.type));
+}

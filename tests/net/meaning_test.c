@@ -3,7 +3,7 @@
  * The meaning net: random cases, from descriptors through text, link and launch to memory, against
  * tests/reference.c. Every buffer is filled with noise first and compared whole afterwards, bytes
  * that must not change included. Counts how often each value of each plan field was executed, and
- * each way to break a case refused.
+ * each way to break a case refused. What tptx_run runs is run again with its operands moved.
  *
  *   meaning_test [--cases N] [--seed S]   cases S .. S+N-1; 2,000 from 1; 20,000 if TILEPTX_LONG=1
  *   meaning_test --case SEED              one case, printed
@@ -37,7 +37,8 @@ struct net {
   bool named; /* the driver was asked for by name: without it the test has failed */
   bool verbose;
   uint64_t passed, failed;
-  unsigned long refusals[SPOIL_WAYS]; /* times checked */
+  unsigned long refusals[SPOIL_WAYS];    /* times checked */
+  uint64_t moved, found, built, evicted; /* launches with moved operands, kernels for them */
 };
 
 static void count_result(struct net *net, bool good) {
@@ -198,20 +199,55 @@ static void choose_conduct(struct net *net, uint64_t seed) {
   net->configure("flush_f32", (int64_t)(seed / 3 % 2));
 }
 
-static bool check_case(struct net *net, uint64_t seed) {
-  struct random_case c;
+static bool check_once(struct net *net, struct random_case *c) {
   struct images got = {0};
-  random_case_make(seed, &c);
-  choose_conduct(net, seed);
-  if (net->verbose) random_case_print(stdout, &c);
-  bool good = run_on_device(net, &c, &got) && as_the_reference(&c, &got);
-  if (!good) {
-    random_case_print(stdout, &c);
-    printf("again: meaning_test --case %" PRIu64 "\n\n", seed);
-  }
+  if (net->verbose) random_case_print(stdout, c);
+  bool good = run_on_device(net, c, &got) && as_the_reference(c, &got);
+  if (!good && !net->verbose) random_case_print(stdout, c);
   free(got.span);
   free(got.tile);
   free(got.indices);
+  return good;
+}
+
+static tptx_counters counters_of(tptx_runtime *runtime) {
+  tptx_counters counters;
+  tptx_counters_init(&counters);
+  if (tptx_runtime_counters(runtime, &counters, NULL) != TPTX_OK) abort();
+  return counters;
+}
+
+enum { MOVES = 4, MOVED_BYTES = 1 << 15 }; /* large cases take most of the time and show no more */
+
+/*
+ * The same descriptors with other operands: tptx_run knows them by now and chooses among the
+ * kernels they led to before, of which some have had to make room.
+ */
+static bool check_moved(struct net *net, struct random_case *c) {
+  tptx_runtime *runtime = runtime_of(net, c);
+  tptx_counters before = counters_of(runtime);
+  bool good = true;
+  for (uint64_t turn = 1; turn <= MOVES && good; turn++) {
+    random_case_move(c, turn);
+    good = check_once(net, c);
+    if (!good) printf("it is the case's move %" PRIu64 "\n", turn);
+    net->moved++;
+  }
+  tptx_counters after = counters_of(runtime);
+  net->found += after.hits - before.hits;
+  net->built += after.builds - before.builds;
+  net->evicted += after.evictions - before.evictions;
+  return good;
+}
+
+static bool check_case(struct net *net, uint64_t seed) {
+  struct random_case c;
+  random_case_make(seed, &c);
+  choose_conduct(net, seed);
+  bool good = check_once(net, &c);
+  bool moves = c.path == CASE_RUN && c.chunks > 0 && c.span.bytes + c.tile.bytes <= MOVED_BYTES;
+  if (good && moves) good = check_moved(net, &c);
+  if (!good) printf("again: meaning_test --case %" PRIu64 "\n\n", seed);
   random_case_free(&c);
   return good;
 }
@@ -294,6 +330,9 @@ static unsigned report_refusals(const struct net *net, FILE *out, unsigned long 
 
 /* ---- The net --------------------------------------------------------------------------------- */
 
+/* Few kernels are kept, so that tptx_run meets descriptors whose kernels are gone. */
+enum { KEPT = 6, KEPT_OLDER = 2 };
+
 static tptx_runtime *open_runtime(struct device *device, int sm) {
   tptx_runtime_options options;
   tptx_runtime *runtime = NULL;
@@ -302,6 +341,7 @@ static tptx_runtime *open_runtime(struct device *device, int sm) {
   tptx_runtime_options_init(&options);
   options.driver = device_driver(device);
   options.target.sm = sm;
+  options.capacity = sm ? KEPT_OLDER : KEPT;
   options.read_environment = 0;
   if (tptx_runtime_create(&options, &runtime, &error) != TPTX_OK)
     fprintf(stderr, "runtime: %s\n", error.message);
@@ -349,6 +389,17 @@ static bool recover(struct net *net) {
   return emulated && open_device(net);
 }
 
+/* 1 if no moved operands were served by a kept kernel, needed another, or made one leave. */
+static unsigned report_moved(const struct net *net, FILE *out) {
+  fprintf(out,
+          "moved operands: %" PRIu64 " launches, %" PRIu64 " kernels found, %" PRIu64
+          " built, %" PRIu64 " evicted\n",
+          net->moved, net->found, net->built, net->evicted);
+  bool all = net->found > 0 && net->built > 0 && net->evicted > 0;
+  if (!all) fprintf(out, "moved operands did not meet all of these\n");
+  return !all;
+}
+
 enum { REFUSAL_EVERY = 10, MOST_FAILURES_SHOWN = 20, LEAST_EXECUTED = 50 };
 
 int main(int argc, char **argv) {
@@ -383,6 +434,7 @@ int main(int argc, char **argv) {
   unsigned long least = cases >= 20000 ? LEAST_EXECUTED : cases >= 2000 ? 1 : 0;
   if (!one) net.failed += plan_values_report(net.values, stdout, least);
   if (!one) net.failed += report_refusals(&net, stdout, least > 0);
+  if (least > 0) net.failed += report_moved(&net, stdout);
   plan_values_free(net.values);
   if (net.device) close_device(&net);
   printf("%" PRIu64 " passed, %" PRIu64 " failed\n", net.passed, net.failed);
