@@ -181,7 +181,8 @@ tptx_kernel *cache_recall(struct cache *cache, const struct shortcut_call *call,
 }
 
 void cache_count_recalled(struct cache *cache, tptx_kernel *kernel) {
-  atomic_store_explicit(&kernel->touched, true, memory_order_relaxed);
+  if (!atomic_load_explicit(&kernel->touched, memory_order_relaxed))
+    atomic_store_explicit(&kernel->touched, true, memory_order_relaxed);
   shortcut_count(&cache->shortcuts);
 }
 

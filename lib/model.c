@@ -111,7 +111,8 @@ static void list_thread_digits(struct model *m) {
 
 static void list_box(struct model *m) {
   int32_t first = m->record_count;
-  for (int32_t k = m->plan->rank - 1; k > 0; k--) record_number(add_record(m), "k", k);
+  for (int32_t place = 0; place < m->plan->rank - 1; place++)
+    record_number(add_record(m), "k", plan_box_axis(m->plan, place));
   add_list(m, "box", first);
 }
 
@@ -202,6 +203,7 @@ static void add_plan(struct model *m) {
   record_number(facts, "moving", plan->moving);
   record_number(facts, "rank", plan->rank);
   record_number(facts, "fast", plan->fast);
+  record_number(facts, "box_rest", plan_box_axis(plan, plan->rank - 1));
   record_number(facts, "padded", plan->padded);
   record_number(facts, "staged", plan->staging);
   record_number(facts, "updates", updates);

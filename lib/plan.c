@@ -225,6 +225,11 @@ int32_t plan_axis_in_order(const struct plan *plan, int32_t place) {
   return place > 0 && axis <= plan->fast ? axis - 1 : axis;
 }
 
+int32_t plan_box_axis(const struct plan *plan, int32_t place) {
+  bool array = plan->signature.tiles == TPTX_TILES_ARRAY;
+  return array ? plan_axis_in_order(plan, place) : plan->rank - 1 - place;
+}
+
 /* In that order: the whole axis where it fits, else most of the room that is left. */
 static void deal_threads(struct plan *plan, int32_t room) {
   for (int32_t place = 0; place < plan->rank; place++) {

@@ -106,6 +106,12 @@ enum { PATCH_ROWS = 8 };
 
 /* Threads are dealt out over the fast axis first, then over the others from the last on. */
 int32_t plan_axis_in_order(const struct plan *plan, int32_t place);
+/*
+ * The axes of the box, from the one along which tiles follow each other on. Packed tiles lie row
+ * major; those of an array are taken along the fast axis, so that thread blocks that run together
+ * read whole runs of memory.
+ */
+int32_t plan_box_axis(const struct plan *plan, int32_t place);
 
 /* The moving axis of the view's items, and of the tile operand's: they differ where staged. */
 int32_t plan_moving(const struct plan *plan, bool view);

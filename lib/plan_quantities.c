@@ -216,7 +216,8 @@ tptx_status plan_quantities(struct plan *plan, tptx_error *error) {
   add_parameter(plan, QUANTITY_TILE, -1, 64);
   if (s->kind == TPTX_GATHER_SCATTER_VIEW) add_parameter(plan, QUANTITY_INDICES, -1, 64);
   add_parameter(plan, QUANTITY_TILES, -1, 32);
-  for (int32_t k = 1; k < plan->rank; k++) {
+  for (int32_t k = 0; k < plan->rank; k++) {
+    if (k == plan_box_axis(plan, plan->rank - 1)) continue;
     add_parameter(plan, QUANTITY_COUNT, k, 32);
     add_parameter(plan, QUANTITY_MAGIC, k, 32);
     add_parameter(plan, QUANTITY_SHIFT, k, 32);
