@@ -130,13 +130,10 @@ tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,
   FORWARD(describe(view, op, NULL, &signature, error));
   if (view->align && op->arith) return TPTX_OK;
   FORWARD(operands_resolve(&signature, args, &operands, error));
-  struct classes classes = operands_classify(&signature, args, &operands);
-  if (!view->align) {
-    /* A promise about the tile operand is one about both, where it is the smaller one. */
-    bool smaller = op->tile.align && op->tile.align < classes.align;
-    view->align = smaller ? op->tile.align : classes.align;
-    if (!op->tile.align) op->tile.align = classes.tile_align;
-  }
-  if (!op->arith) op->arith = classes.arith;
+  struct classes classes =
+      operands_classify(&signature, args, &operands, promised_classes(view, op));
+  view->align = classes.align;
+  op->tile.align = classes.tile_align;
+  op->arith = classes.arith;
   return TPTX_OK;
 }

@@ -176,7 +176,7 @@ tptx_kernel *cache_find(struct cache *cache, const struct cache_request *request
 }
 
 tptx_kernel *cache_recall(struct cache *cache, const struct shortcut_call *call,
-                          const struct kernel_classes *classes) {
+                          const struct classes *classes) {
   return shortcut_recall(&cache->shortcuts, call, classes);
 }
 

@@ -58,7 +58,7 @@ tptx_kernel *cache_find(struct cache *cache, const struct cache_request *request
  * `generation` is what cache_generation was before it was found.
  */
 tptx_kernel *cache_recall(struct cache *cache, const struct shortcut_call *call,
-                          const struct kernel_classes *classes);
+                          const struct classes *classes);
 void cache_count_recalled(struct cache *cache, tptx_kernel *kernel); /* it answered the request */
 uint64_t cache_generation(const struct cache *cache);
 void cache_keep_shortcut(struct cache *cache, const struct shortcut_call *call, uint64_t generation,

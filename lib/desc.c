@@ -10,14 +10,6 @@
 
 #include <string.h>
 
-/* The largest extent that an index type holds. */
-static int64_t index_limit(int32_t type) {
-  const struct type_row *row = type_row(type);
-  if (row->bytes == 8) return INT64_MAX;
-  int bits = 8 * row->bytes - (row->family == FAMILY_SIGNED);
-  return (INT64_C(1) << bits) - 1;
-}
-
 static tptx_status check_kinds(const struct signature *s, tptx_error *error) {
   bool gather = s->kind == TPTX_GATHER_SCATTER_VIEW;
   REFUSE_IF(!gather && s->kind != TPTX_STRIDED_VIEW, error, TPTX_ERROR_INVALID_ARGUMENT, "kind", -1,
@@ -38,7 +30,7 @@ static tptx_status check_kinds(const struct signature *s, tptx_error *error) {
 }
 
 static tptx_status check_extents(const struct signature *s, tptx_error *error) {
-  int64_t limit = index_limit(s->index);
+  int64_t limit = type_largest(s->index);
   for (int32_t k = 0; k < s->rank; k++) {
     int64_t extent = s->extents[k];
     if (extent == TPTX_DYNAMIC) continue;
@@ -232,9 +224,11 @@ static void make_canonical(struct signature *s) {
   else
     s->dim = -1;
   if (s->value == -1) s->value = s->type;
-  if (s->align == 0 && type_row(s->type)) s->align = type_row(s->type)->bytes;
-  if (s->tile_align == 0) s->tile_align = s->align;
-  if (s->arith == 0) s->arith = 64;
+  struct classes promised = {s->align, s->tile_align, s->arith};
+  struct classes classes = classes_without_operands(promised, s->type);
+  s->align = classes.align;
+  s->tile_align = classes.tile_align;
+  s->arith = classes.arith;
   if (s->sm == 0) s->sm = DEFAULT_SM;
   if (s->ptx == 0) s->ptx = NEWEST_PTX;
   if (operation_row(s->operation) && s->scope == TPTX_SCOPE_DEFAULT)

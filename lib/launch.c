@@ -97,20 +97,6 @@ static tptx_status run_missed(struct lookup *lookup, const tptx_args *args, tptx
   return lookup_build(lookup, kernel, error);
 }
 
-/* The classes of a launch: the caller's promises, and the operands' own where he made none. */
-static struct kernel_classes wanted_classes(const struct signature *signature,
-                                            const tptx_view *view, const tptx_op *op,
-                                            const tptx_args *args,
-                                            const struct operands *operands) {
-  struct classes best = {0};
-  if (!view->align || !op->arith) best = operands_classify(signature, args, operands);
-  int32_t align = view->align ? view->align : best.align;
-  if (!view->align && op->tile.align && op->tile.align < align) align = op->tile.align;
-  int32_t tile_align = view->align ? align : best.tile_align;
-  return (struct kernel_classes){align, op->tile.align ? op->tile.align : tile_align,
-                                 op->arith ? op->arith : best.arith};
-}
-
 /*
  * Any kernel that the descriptors led to before knows their signature, which is enough to find out
  * the classes of these operands, and mostly the kernel is the right one. *kernel stays NULL where
@@ -126,8 +112,8 @@ static tptx_status run_recalled(const struct lookup *lookup, const struct shortc
   const struct signature *signature = &known->ptx->plan.signature;
   tptx_status status = operands_resolve(signature, args, &operands, error);
   if (status == TPTX_OK) {
-    struct kernel_classes classes =
-        wanted_classes(signature, call->view, call->op, args, &operands);
+    struct classes promised = promised_classes(call->view, call->op);
+    struct classes classes = operands_classify(signature, args, &operands, promised);
     *kernel = known;
     if (!kernel_made_for(known, &classes)) {
       *kernel = lookup_recall(lookup, call, &classes);

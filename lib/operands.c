@@ -67,15 +67,13 @@ static tptx_status finish_layout(struct layout *layout, const struct layout_sour
 
 static tptx_status resolve_view(const struct signature *s, const tptx_args *args,
                                 struct layout *view, tptx_error *error) {
-  const struct type_row *index = type_row(s->index);
-  int bits = 8 * index->bytes - (index->family == FAMILY_SIGNED);
   *view = (struct layout){.rank = s->rank, .bytes = type_row(s->type)->bytes};
   for (int32_t k = 0; k < s->rank; k++) {
     bool late = s->extents[k] == TPTX_DYNAMIC;
     view->extents[k] = late ? args->extents[k] : s->extents[k];
-    REFUSE_IF(bits < 63 && view->extents[k] >> bits > 0, error, TPTX_ERROR_OPERAND, "args.extents",
+    REFUSE_IF(view->extents[k] > type_largest(s->index), error, TPTX_ERROR_OPERAND, "args.extents",
               k, "args.extents[%d] is %lld and does not fit the span's index type %s", k,
-              (long long)view->extents[k], index->word);
+              (long long)view->extents[k], type_row(s->index)->word);
   }
   struct layout_source source = {"args.extents", "args.layout_strides", s->layout,
                                  s->layout_strides, args->layout_strides};
@@ -341,16 +339,30 @@ static int32_t best_class(const struct signature *s, const tptx_args *args,
   return bytes;
 }
 
-struct classes operands_classify(const struct signature *s, const tptx_args *args,
-                                 const struct operands *o) {
+static struct classes best_classes(const struct signature *s, const tptx_args *args,
+                                   const struct operands *o) {
   enum { WIDEST_VECTOR = 16, WORD = 4 };
   const char *culprit;
   int32_t axis;
-  struct classes classes = {best_class(s, args, o, true, true), 0, 64};
+  struct classes best = {best_class(s, args, o, true, true), 0, 64};
   /* Only where words of the span are shifted into place does the tile operand count by itself. */
   bool gathered = s->kind == TPTX_GATHER_SCATTER_VIEW && s->dim == fast_axis(s);
-  bool apart = classes.align < WORD && signature_may_shift(s) && !gathered;
-  classes.tile_align = apart ? best_class(s, args, o, false, true) : classes.align;
-  if (operands_narrow(s, args, o, WIDEST_VECTOR - 1, &culprit, &axis)) classes.arith = 32;
-  return classes;
+  bool apart = best.align < WORD && signature_may_shift(s) && !gathered;
+  best.tile_align = apart ? best_class(s, args, o, false, true) : best.align;
+  if (operands_narrow(s, args, o, WIDEST_VECTOR - 1, &culprit, &axis)) best.arith = 32;
+  return best;
+}
+
+struct classes operands_classify(const struct signature *s, const tptx_args *args,
+                                 const struct operands *o, struct classes promised) {
+  struct classes classes = promised;
+  if (promised.align && promised.arith) return classes_without_operands(promised, s->type);
+  struct classes best = best_classes(s, args, o);
+  if (!promised.align) {
+    bool smaller = promised.tile_align && promised.tile_align < best.align;
+    classes.align = smaller ? promised.tile_align : best.align;
+    if (!promised.tile_align) classes.tile_align = best.tile_align;
+  }
+  if (!promised.arith) classes.arith = best.arith;
+  return classes_without_operands(classes, s->type);
 }

@@ -39,14 +39,11 @@ tptx_status operands_check(const struct signature *signature, const tptx_args *a
 int64_t stride_bytes(const struct layout *layout, int32_t axis);
 
 /*
- * The best that holds for the operands: alignment 16, 4 or element size, of both and of the tile
- * operand alone; index width 32 or 64.
+ * What is promised, and the best that holds for the operands where nothing is. A promise about the
+ * tile operand is one about both, where it is the smaller one.
  */
-struct classes {
-  int32_t align, tile_align, arith;
-};
 struct classes operands_classify(const struct signature *signature, const tptx_args *args,
-                                 const struct operands *operands);
+                                 const struct operands *operands, struct classes promised);
 
 /* What each side must be aligned to, in bytes. */
 struct grains {

@@ -212,7 +212,7 @@ static void trace_request(const struct lookup *lookup, enum cache_outcome outcom
 }
 
 tptx_kernel *lookup_recall(const struct lookup *lookup, const struct shortcut_call *call,
-                           const struct kernel_classes *classes) {
+                           const struct classes *classes) {
   return cache_recall(&lookup->runtime->cache, call, classes);
 }
 
@@ -241,13 +241,6 @@ tptx_status lookup_build(struct lookup *lookup, tptx_kernel **out, tptx_error *e
   return status;
 }
 
-/* What the descriptors ask for, where no operands are at hand. */
-static struct kernel_classes asked_classes(const tptx_view *view, const tptx_op *op) {
-  int32_t align = view->align ? view->align : (int32_t)tptx_type_bytes(view->type);
-  return (struct kernel_classes){align, op->tile.align ? op->tile.align : align,
-                                 op->arith ? op->arith : 64};
-}
-
 tptx_status tptx_kernel_get(tptx_runtime *runtime, const tptx_view *view, const tptx_op *op,
                             tptx_kernel **out, tptx_error *error) {
   struct lookup lookup;
@@ -256,7 +249,8 @@ tptx_status tptx_kernel_get(tptx_runtime *runtime, const tptx_view *view, const 
   FORWARD(lookup_begin(runtime, &lookup, error));
   FORWARD(struct_check(view, sizeof *view, "view", error));
   FORWARD(struct_check(op, sizeof *op, "op", error));
-  struct kernel_classes classes = asked_classes(view, op);
+  struct classes classes =
+      classes_without_operands(promised_classes(view, op), (int32_t)view->type);
   struct shortcut_call call = {lookup.context, view, op, shortcut_hash(lookup.context, view, op)};
   *out = lookup_recall(&lookup, &call, &classes);
   if (*out) {

@@ -48,7 +48,7 @@ tptx_status lookup_begin(tptx_runtime *runtime, struct lookup *lookup, tptx_erro
 
 /* A shortcut's kernel, with one reference; NULL where there is none. `classes` as shortcut_find. */
 tptx_kernel *lookup_recall(const struct lookup *lookup, const struct shortcut_call *call,
-                           const struct kernel_classes *classes);
+                           const struct classes *classes);
 /* The recalled kernel answers the request: a hit. */
 void lookup_recalled(const struct lookup *lookup, tptx_kernel *kernel);
 void lookup_keep_shortcut(const struct lookup *lookup, const struct shortcut_call *call,

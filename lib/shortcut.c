@@ -73,13 +73,13 @@ static bool leads(const struct shortcut *shortcut, const struct shortcut_call *c
          !memcmp(&shortcut->op, call->op, sizeof shortcut->op);
 }
 
-bool kernel_made_for(const tptx_kernel *kernel, const struct kernel_classes *classes) {
+bool kernel_made_for(const tptx_kernel *kernel, const struct classes *classes) {
   const struct signature *s = &kernel->ptx->plan.signature;
   return s->align == classes->align && s->tile_align == classes->tile_align &&
          s->arith == classes->arith;
 }
 
-static tptx_kernel *choose(const struct shortcut *shortcut, const struct kernel_classes *classes) {
+static tptx_kernel *choose(const struct shortcut *shortcut, const struct classes *classes) {
   if (!classes) return shortcut->kernels[0];
   for (int i = 0; i < KERNELS && shortcut->kernels[i]; i++)
     if (kernel_made_for(shortcut->kernels[i], classes)) return shortcut->kernels[i];
@@ -87,7 +87,7 @@ static tptx_kernel *choose(const struct shortcut *shortcut, const struct kernel_
 }
 
 tptx_kernel *shortcut_recall(struct shortcuts *shortcuts, const struct shortcut_call *call,
-                             const struct kernel_classes *classes) {
+                             const struct classes *classes) {
   struct shortcut_shard *shard = own_shard(shortcuts);
   tptx_kernel *kernel = NULL;
   pthread_mutex_lock(&shard->lock);

@@ -42,12 +42,7 @@ struct shortcut_call {
   uint64_t hash; /* shortcut_hash */
 };
 
-/* The classes that a kernel was made for, as its signature has them. */
-struct kernel_classes {
-  int32_t align, tile_align, arith;
-};
-
-bool kernel_made_for(const tptx_kernel *kernel, const struct kernel_classes *classes);
+bool kernel_made_for(const tptx_kernel *kernel, const struct classes *classes);
 
 void shortcuts_open(struct shortcuts *shortcuts, const tptx_allocator *allocator, uint64_t most);
 void shortcuts_close(struct shortcuts *shortcuts);
@@ -59,7 +54,7 @@ uint64_t shortcut_hash(struct context context, const tptx_view *view, const tptx
  * reference for the caller; NULL for none.
  */
 tptx_kernel *shortcut_recall(struct shortcuts *shortcuts, const struct shortcut_call *call,
-                             const struct kernel_classes *classes);
+                             const struct classes *classes);
 
 /* A request was answered by a shortcut: one that was only looked at is no hit. */
 void shortcut_count(struct shortcuts *shortcuts);

@@ -95,6 +95,26 @@ const char *operation_word(const struct signature *signature) {
   return signature->masked ? row->masked_word : row->word;
 }
 
+int64_t type_largest(int32_t type) {
+  const struct type_row *row = &types[type];
+  if (row->bytes == 8) return INT64_MAX;
+  int bits = 8 * row->bytes - (row->family == FAMILY_SIGNED);
+  return (INT64_C(1) << bits) - 1;
+}
+
+struct classes promised_classes(const tptx_view *view, const tptx_op *op) {
+  return (struct classes){view->align, op->tile.align, op->arith};
+}
+
+struct classes classes_without_operands(struct classes promised, int32_t type) {
+  const struct type_row *row = type_row(type);
+  struct classes classes = promised;
+  if (classes.align == 0 && row) classes.align = row->bytes;
+  if (classes.tile_align == 0) classes.tile_align = classes.align;
+  if (classes.arith == 0) classes.arith = 64;
+  return classes;
+}
+
 bool signature_may_shift(const struct signature *signature) {
   const struct operation_row *row = &operations[signature->operation];
   return row->effect == EFFECT_READ && !row->atomic && signature->value == signature->type &&

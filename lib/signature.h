@@ -51,6 +51,22 @@ const struct operation_row *operation_row(int32_t operation); /* NULL for no ope
 bool type_is_integer(int32_t type);
 const char *operation_word(const struct signature *signature); /* "load_masked" */
 
+/* The largest number that an integer type holds, at most 2^63 - 1. */
+int64_t type_largest(int32_t type);
+
+/*
+ * What a kernel is made for besides its operation: alignment 16, 4 or the element's size, of both
+ * operands and of the tile operand alone, and index width 32 or 64. 0: nobody has promised it.
+ */
+struct classes {
+  int32_t align, tile_align, arith;
+};
+
+struct classes promised_classes(const tptx_view *view, const tptx_op *op);
+
+/* What is promised, and the least where nothing is: it holds for every operand. */
+struct classes classes_without_operands(struct classes promised, int32_t type);
+
 /* Narrow elements of a plain load: rows of any alignment may be read as aligned words. */
 bool signature_may_shift(const struct signature *signature);
 

@@ -56,7 +56,7 @@ static void open_alone(struct alone *alone) {
 
 /* The reference that comes along is given back. */
 static tptx_kernel *find_of(struct alone *alone, const struct shortcut_call *call,
-                            const struct kernel_classes *classes) {
+                            const struct classes *classes) {
   uint64_t hits = shortcuts_hits(&alone->shortcuts);
   tptx_kernel *kernel = shortcut_recall(&alone->shortcuts, call, classes);
   ck_assert_uint_eq(shortcuts_hits(&alone->shortcuts), hits); /* to look is no hit yet */
@@ -146,7 +146,7 @@ START_TEST(the_one_kept_last_wins_the_slot) {
   ck_assert_ptr_eq(find(&alone, &call), kernels[0]);
   /* Once a kernel has left, what was kept before must not come back with what is kept now. */
   shortcuts_invalidate(&alone.shortcuts);
-  const struct kernel_classes first = {4, 4, 64}, second = {1, 1, 32};
+  const struct classes first = {4, 4, 64}, second = {1, 1, 32};
   keep(&alone, &call, kernels[1]);
   ck_assert_ptr_eq(find(&alone, &call), kernels[1]);
   ck_assert_ptr_null(find_of(&alone, &call, &first));
@@ -170,8 +170,8 @@ START_TEST(a_kernel_that_left_while_it_was_found_gets_no_shortcut) {
 END_TEST
 
 START_TEST(each_class_leads_to_its_own_kernel) {
-  static const struct kernel_classes classes[] = {{1, 1, 32}, {1, 4, 32},   {1, 16, 32}, {4, 4, 32},
-                                                  {1, 1, 64}, {16, 16, 32}, {4, 4, 64}};
+  static const struct classes classes[] = {{1, 1, 32}, {1, 4, 32},   {1, 16, 32}, {4, 4, 32},
+                                           {1, 1, 64}, {16, 16, 32}, {4, 4, 64}};
   enum { COUNT = sizeof classes / sizeof *classes };
   tptx_kernel *kernels[COUNT];
   struct alone alone;
