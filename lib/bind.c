@@ -117,7 +117,7 @@ tptx_status bind_arguments(const struct plan *plan, const tptx_args *args, tptx_
 
 tptx_status tptx_bind(const tptx_ptx *ptx, const tptx_args *args, tptx_binding *binding,
                       tptx_error *error) {
-  tptx_binding bound;
+  tptx_binding bound = {0}; /* what no parameter fills is handed out, too */
   REFUSE_IF(!ptx, error, TPTX_ERROR_INVALID_ARGUMENT, "ptx", -1, "ptx is a null pointer");
   FORWARD(bind_arguments(&ptx->plan, args, &bound, error));
   return struct_give(binding, &bound, sizeof bound, "binding", error);

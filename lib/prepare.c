@@ -63,7 +63,7 @@ static void *work_in_context(void *user) {
  */
 static unsigned start_threads(struct preparation *preparation, pthread_t *threads,
                               unsigned wanted) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
   sigset_t others, before;
   unsigned started = 0;
   sigfillset(&others);

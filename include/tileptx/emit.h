@@ -22,6 +22,7 @@
  *   gather_scatter_view:  p[k] = I[k] + J[k] for k != dim, p[dim] = index array entry J[dim]
  * and is inside when 0 <= p[k] < extents[k] on every axis.
  *
+ * Kinds of things (types, operations, statuses, ...) are int32_t: one width for every caller.
  * Extents, shapes and strides count elements, never bytes, unless a name ends in `_bytes`.
  * Every struct that is passed by itself begins with `struct_size`; its `_init` function fills it
  * and sets the defaults. tptx_tile and tptx_indices are parts of tptx_op.
@@ -61,7 +62,8 @@ enum {
  * Pinned numbers; a family per hundred. 1..99 general, 100..199 refused while planning (nothing is
  * emitted), 200..299 refused at launch (nothing is launched), 300..399 driver.
  */
-typedef enum tptx_status {
+typedef int32_t tptx_status;
+enum {
   TPTX_OK = 0,
   TPTX_ERROR_INVALID_ARGUMENT = 1, /* a null pointer, a struct_size that is not known */
   TPTX_ERROR_OUT_OF_MEMORY = 2,
@@ -92,7 +94,7 @@ typedef enum tptx_status {
 
   TPTX_ERROR_BOX = 200,           /* chunk indices outside the index space */
   TPTX_ERROR_PARTIAL_CHUNK = 201, /* an unmasked operation on a chunk that leaves the span */
-  TPTX_ERROR_OVERLAP = 202,       /* plain stores, or scope block, on chunks that overlap */
+  TPTX_ERROR_OVERLAP = 202, /* plain stores, or writes at scope block, to chunks that overlap */
   TPTX_ERROR_NULL_ADDRESS = 203,
   TPTX_ERROR_MISALIGNED = 204,
   TPTX_ERROR_INDEX_WIDTH = 205, /* a coordinate or byte stride too wide for the kernel */
@@ -112,7 +114,7 @@ typedef enum tptx_status {
   TPTX_ERROR_NO_COMPILER = 308, /* the driver's PTX compiler is missing or switched off */
   TPTX_ERROR_FORKED = 309,      /* the process forked after the driver was started */
   TPTX_ERROR_DRIVER = 310       /* any other code of the driver; see tptx_error.driver_code */
-} tptx_status;
+};
 
 /* The name of a status, "TPTX_ERROR_RANK"; "TPTX_ERROR_UNKNOWN" for a number that is none. */
 TPTX_API const char *tptx_status_name(tptx_status status);
@@ -152,7 +154,8 @@ TPTX_API void tptx_allocator_init(tptx_allocator *allocator); /* the functions a
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
 /* Storage types. bool is one byte: written 0 or 1, any other byte than 0 reads as 1. */
-typedef enum tptx_type {
+typedef int32_t tptx_type;
+enum {
   TPTX_BOOL = 0,
   TPTX_S8 = 1,
   TPTX_U8 = 2,
@@ -169,25 +172,23 @@ typedef enum tptx_type {
   TPTX_F64 = 13,
   TPTX_E4M3 = 14,
   TPTX_E5M2 = 15
-} tptx_type;
+};
 
 /* The signature line's word for a type, "f32"; NULL for a number that is no type. */
 TPTX_API const char *tptx_type_name(tptx_type type);
 /* Bytes of one stored element; 0 for a number that is no type. */
 TPTX_API size_t tptx_type_bytes(tptx_type type);
 
-typedef enum tptx_view_kind { TPTX_STRIDED_VIEW = 0, TPTX_GATHER_SCATTER_VIEW = 1 } tptx_view_kind;
+typedef int32_t tptx_view_kind;
+enum { TPTX_STRIDED_VIEW = 0, TPTX_GATHER_SCATTER_VIEW = 1 };
 
 /*
  * How indices map to elements. RIGHT: row major, the last axis is contiguous. LEFT: column major.
  * STRIDED: element strides given one by one; negative and zero strides are allowed (zero only where
  * the array is read). Static strides of RIGHT and LEFT follow from the extents.
  */
-typedef enum tptx_layout {
-  TPTX_LAYOUT_RIGHT = 0,
-  TPTX_LAYOUT_LEFT = 1,
-  TPTX_LAYOUT_STRIDED = 2
-} tptx_layout;
+typedef int32_t tptx_layout;
+enum { TPTX_LAYOUT_RIGHT = 0, TPTX_LAYOUT_LEFT = 1, TPTX_LAYOUT_STRIDED = 2 };
 
 typedef struct tptx_view {
   size_t struct_size;
@@ -238,7 +239,8 @@ TPTX_API void tptx_view_gather_scatter(tptx_view *view, tptx_type type, int32_t 
  * of one f16 or bf16 element is a compare-and-swap on the aligned 4-byte word around it; the
  * neighbour is read and never changed.
  */
-typedef enum tptx_operation {
+typedef int32_t tptx_operation;
+enum {
   TPTX_LOAD = 0,
   TPTX_STORE = 1,
   TPTX_ATOMIC_LOAD = 2,
@@ -250,34 +252,32 @@ typedef enum tptx_operation {
   TPTX_ATOMIC_MIN = 8,
   TPTX_ATOMIC_ADD = 9,
   TPTX_ATOMIC_SUB = 10
-} tptx_operation;
+};
 
 /* What a masked load gives outside the span. All but ZERO and VALUE need f16, bf16, f32 or f64. */
-typedef enum tptx_pad {
+typedef int32_t tptx_pad;
+enum {
   TPTX_PAD_ZERO = 0,
   TPTX_PAD_POSITIVE_INF = 1,
   TPTX_PAD_NEGATIVE_INF = 2,
   TPTX_PAD_NAN = 3,  /* quiet, payload zero: 7E00, 7FC0, 7FC00000, 7FF8000000000000 */
   TPTX_PAD_VALUE = 4 /* any value of the element type, tptx_args.pad_value */
-} tptx_pad;
+};
 
-typedef enum tptx_order {
+typedef int32_t tptx_order;
+enum {
   TPTX_ORDER_NONE = 0,
   TPTX_ORDER_RELAXED = 1,
   TPTX_ORDER_ACQUIRE = 2,
   TPTX_ORDER_RELEASE = 3
-} tptx_order;
+};
 
 /*
- * DEFAULT is system for atomic loads and stores. With BLOCK, chunks that overlap are refused, but
- * gather indices that repeat in several chunks cannot be seen: use DEVICE there.
+ * DEFAULT is system for atomic loads and stores. With BLOCK, writes to chunks that overlap are
+ * refused, but gather indices that repeat in several chunks cannot be seen: use DEVICE there.
  */
-typedef enum tptx_scope {
-  TPTX_SCOPE_DEFAULT = 0,
-  TPTX_SCOPE_BLOCK = 1,
-  TPTX_SCOPE_DEVICE = 2,
-  TPTX_SCOPE_SYSTEM = 3
-} tptx_scope;
+typedef int32_t tptx_scope;
+enum { TPTX_SCOPE_DEFAULT = 0, TPTX_SCOPE_BLOCK = 1, TPTX_SCOPE_DEVICE = 2, TPTX_SCOPE_SYSTEM = 3 };
 
 /*
  * Where the tiles of a batch lie. PACKED: tile number b (row major over the box) is the b-th block
@@ -285,15 +285,16 @@ typedef enum tptx_scope {
  * view's rank, position J of tile b at b[k] * shape[k] + J[k]; what passes the array's extents is
  * neither read nor written.
  */
-typedef enum tptx_tiles { TPTX_TILES_PACKED = 0, TPTX_TILES_ARRAY = 1 } tptx_tiles;
+typedef int32_t tptx_tiles;
+enum { TPTX_TILES_PACKED = 0, TPTX_TILES_ARRAY = 1 };
 
 typedef struct tptx_tile {
   int32_t type; /* a tptx_type, or -1 (default) for the view's */
   tptx_tiles tiles;
   tptx_layout layout; /* of an ARRAY; its extents are always given at launch */
   int32_t align; /* promise about the tile operand alone, where it keeps more than tptx_view.align
-                    promises about both; 0 (default): that one, or found by tptx_run. Only plain
-                    loads of 1- and 2-byte elements without conversion gain by it. */
+                    promises about both; 0 (default): that one where it is set, else found by
+                    tptx_run. Only plain loads of 1- and 2-byte elements without conversion gain. */
   int64_t layout_strides[TPTX_MAX_RANK]; /* ARRAY with LAYOUT_STRIDED: a number or TPTX_DYNAMIC */
 } tptx_tile;
 
@@ -449,8 +450,9 @@ TPTX_API void tptx_args_init(tptx_args *args);
 
 /*
  * Sets view->align, op->tile.align and op->arith, where they are 0, to the best classes that hold
- * for `args`: what tptx_run does before it looks for a kernel. A caller who keeps kernels does it
- * once; for other operands he starts from descriptors in which they are 0.
+ * for `args`; with a view->align, op->tile.align 0 means that one. It is what tptx_run does before
+ * it looks for a kernel. A caller who keeps kernels does it once; for other operands he starts from
+ * descriptors in which they are 0.
  */
 TPTX_API tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,
                                      tptx_error *error);

@@ -25,12 +25,13 @@ typedef struct tptx_kernel tptx_kernel;
 typedef void *tptx_stream; /* a CUstream; NULL and the two special values are passed on untouched */
 
 /* What a log or trace line is about; bits of tptx_runtime_options.topics. */
-typedef enum tptx_topic {
+typedef int32_t tptx_topic;
+enum {
   TPTX_TOPIC_WARNING = 1, /* something was left out, such as a dump that could not be written */
   TPTX_TOPIC_CACHE = 2,   /* one line a request: hit, wait or miss, and the signature */
   TPTX_TOPIC_BUILD = 4,   /* one line a build: milliseconds, PTX and cubin bytes, status */
   TPTX_TOPIC_LAUNCH = 8   /* one line a launch: blocks, threads, signature */
-} tptx_topic;
+};
 
 /*
  * `line` is one line without newline, alive during the call. May be called from any thread, and
