@@ -255,9 +255,14 @@ static bool is_multiple(int64_t elements, int32_t size, int64_t bytes) {
   return (uint64_t)elements * (uint64_t)size % (uint64_t)bytes == 0;
 }
 
-/* All pitches but the one along the fast axis, which is 1 or not used for more than one element. */
+/*
+ * All pitches but the one along the fast axis, which is 1 or not used for more than one element.
+ * Without elements no pitch is used.
+ */
 static bool layout_aligned(const struct layout *layout, int32_t fast, int64_t bytes,
                            int32_t *axis) {
+  for (*axis = 0; *axis < layout->rank; ++*axis)
+    if (layout->extents[*axis] == 0) return true;
   for (*axis = 0; *axis < layout->rank; ++*axis)
     if (*axis != fast && !is_multiple(layout->strides[*axis], layout->bytes, bytes)) return false;
   return true;

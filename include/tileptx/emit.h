@@ -202,7 +202,7 @@ typedef struct tptx_view {
                            (default) means the element's size in tptx_emit and tptx_kernel_get, and
                            is found from the operands by tptx_run. Multiples of it must be, on both
                            sides: the address; every pitch but that of the axis along which vectors
-                           lie (contiguous, mostly the last), even of extents 0 and 1; on that axis
+                           lie (contiguous, mostly the last), even of extent 1; on that axis
                            shape, first and step of the chunks. A launch that breaks it is refused
                            where the code relies on it (MISALIGNED). */
   tptx_layout layout;

@@ -251,6 +251,33 @@ START_TEST(H_04_entry_names_are_short_different_and_readable) {
 }
 END_TEST
 
+/* The dense pitch beside an extent of 0 is one element; nothing lies there to be misaligned. */
+START_TEST(an_operand_without_elements_keeps_every_promise) {
+  tptx_view view;
+  tptx_op op;
+  tptx_args args;
+  tptx_ptx *ptx = NULL;
+  tptx_binding binding;
+  tptx_error error;
+  tptx_view_strided(&view, TPTX_U16, 3, (const int64_t[]){8, 8, 8}, NULL,
+                    (const int64_t[]){2, 2, 8}, NULL);
+  tptx_op_load(&op);
+  op.masked = 1;
+  op.tile.tiles = TPTX_TILES_ARRAY;
+  op.tile.align = 4;
+  tptx_args_init(&args);
+  args.span = args.tile = 4096;
+  args.tile_extents[0] = 8;
+  args.tile_extents[1] = 8;
+  tptx_binding_init(&binding);
+  ck_assert_int_eq(tptx_emit(&view, &op, NULL, &ptx, &error), TPTX_OK);
+  ck_assert_msg(tptx_bind(ptx, &args, &binding, &error) == TPTX_OK, "%s", error.message);
+  args.tile_extents[2] = 7; /* the pitch is 14 bytes */
+  ck_assert_int_eq(tptx_bind(ptx, &args, &binding, &error), TPTX_ERROR_MISALIGNED);
+  tptx_ptx_free(ptx);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("plan");
   TCase *cases = tcase_create("plan");
@@ -262,6 +289,7 @@ int main(void) {
   tcase_add_test(cases, text_depends_on_the_signature_alone);
   tcase_add_test(cases, hints_change_the_name_but_no_instruction);
   tcase_add_test(cases, H_04_entry_names_are_short_different_and_readable);
+  tcase_add_test(cases, an_operand_without_elements_keeps_every_promise);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
