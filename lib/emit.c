@@ -8,12 +8,12 @@
 #include <string.h>
 
 const char *tptx_type_name(tptx_type type) {
-  const struct type_row *row = type_row((int32_t)type);
+  const struct type_row *row = type_row(type);
   return row ? row->word : NULL;
 }
 
 size_t tptx_type_bytes(tptx_type type) {
-  const struct type_row *row = type_row((int32_t)type);
+  const struct type_row *row = type_row(type);
   return row ? (size_t)row->bytes : 0;
 }
 

@@ -119,6 +119,7 @@ static void explain_for_people(struct strbuf *out, const struct tptx_ptx *ptx) {
   write_counted(out, plan_blocks(plan), "block");
   strbuf_word(out, " for ");
   write_counted(out, plan->tiles_per_block, "tile");
+  strbuf_char(out, '\n');
   explain_plan(out, plan);
   explain_parameters(out, ptx);
   strbuf_word(out, "\nrules that decided\n");

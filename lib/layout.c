@@ -15,10 +15,15 @@ bool layout_strides_of(struct layout *layout, int32_t kind) {
   return true;
 }
 
-bool layout_fits(const struct layout *layout) {
-  int64_t reach = 0;
+bool layout_is_empty(const struct layout *layout) {
   for (int32_t k = 0; k < layout->rank; k++)
     if (layout->extents[k] == 0) return true;
+  return false;
+}
+
+bool layout_fits(const struct layout *layout) {
+  int64_t reach = 0;
+  if (layout_is_empty(layout)) return true;
   for (int32_t k = 0; k < layout->rank; k++) {
     int64_t last = layout->extents[k] - 1, step;
     if (last == 0) continue;

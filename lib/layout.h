@@ -19,6 +19,9 @@ struct layout {
  */
 bool layout_strides_of(struct layout *layout, int32_t kind);
 
+/* Some extent is 0. */
+bool layout_is_empty(const struct layout *layout);
+
 /* False where an offset inside the array, in bytes, passes 2^63. All numbers must be known. */
 bool layout_fits(const struct layout *layout);
 

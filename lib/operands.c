@@ -262,9 +262,8 @@ static bool is_multiple(int64_t elements, int32_t size, int64_t bytes) {
 static bool layout_aligned(const struct layout *layout, int32_t fast, int64_t bytes,
                            int32_t *axis) {
   for (*axis = 0; *axis < layout->rank; ++*axis)
-    if (layout->extents[*axis] == 0) return true;
-  for (*axis = 0; *axis < layout->rank; ++*axis)
-    if (*axis != fast && !is_multiple(layout->strides[*axis], layout->bytes, bytes)) return false;
+    if (*axis != fast && !is_multiple(layout->strides[*axis], layout->bytes, bytes))
+      return layout_is_empty(layout);
   return true;
 }
 
@@ -351,8 +350,7 @@ static struct classes best_classes(const struct signature *s, const tptx_args *a
   int32_t axis;
   struct classes best = {best_class(s, args, o, true, true), 0, 64};
   /* Only where words of the span are shifted into place does the tile operand count by itself. */
-  bool gathered = s->kind == TPTX_GATHER_SCATTER_VIEW && s->dim == fast_axis(s);
-  bool apart = best.align < WORD && signature_may_shift(s) && !gathered;
+  bool apart = best.align < WORD && signature_may_shift(s) && !is_picked(s, fast_axis(s));
   best.tile_align = apart ? best_class(s, args, o, false, true) : best.align;
   if (operands_narrow(s, args, o, WIDEST_VECTOR - 1, &culprit, &axis)) best.arith = 32;
   return best;

@@ -249,8 +249,7 @@ tptx_status tptx_kernel_get(tptx_runtime *runtime, const tptx_view *view, const 
   FORWARD(lookup_begin(runtime, &lookup, error));
   FORWARD(struct_check(view, sizeof *view, "view", error));
   FORWARD(struct_check(op, sizeof *op, "op", error));
-  struct classes classes =
-      classes_without_operands(promised_classes(view, op), (int32_t)view->type);
+  struct classes classes = classes_without_operands(promised_classes(view, op), view->type);
   struct shortcut_call call = {lookup.context, view, op, shortcut_hash(lookup.context, view, op)};
   *out = lookup_recall(&lookup, &call, &classes);
   if (*out) {

@@ -46,7 +46,7 @@ struct lookup {
 /* No driver call but for the current context and its id. */
 tptx_status lookup_begin(tptx_runtime *runtime, struct lookup *lookup, tptx_error *error);
 
-/* A shortcut's kernel, with one reference; NULL where there is none. `classes` as shortcut_find. */
+/* A kernel by shortcut, with one reference, or NULL. `classes` as shortcut_recall. */
 tptx_kernel *lookup_recall(const struct lookup *lookup, const struct shortcut_call *call,
                            const struct classes *classes);
 /* The recalled kernel answers the request: a hit. */

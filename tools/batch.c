@@ -227,7 +227,7 @@ static enum exit_code prepare_tile(struct batch *batch, const struct options *op
                                    const struct subject *subject) {
   struct operand *tile = &batch->tile;
   tile->name = "tile operand";
-  tile->type = subject->op.tile.type < 0 ? subject->view.type : (tptx_type)subject->op.tile.type;
+  tile->type = subject->op.tile.type < 0 ? subject->view.type : subject->op.tile.type;
   if (options->tile != NULL && !batch_writes_span(&subject->op))
     return complain_usage("--tile goes with operations that write the span, this one loads");
   enum exit_code code =

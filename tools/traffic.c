@@ -58,7 +58,7 @@ uint64_t traffic_bytes(const tptx_view *view, const tptx_op *op, const tptx_args
     in_tiles *= (uint64_t)reach.in_tiles;
   }
   uint64_t of_span = tptx_type_bytes(view->type);
-  uint64_t of_tile = tptx_type_bytes(op->tile.type < 0 ? view->type : (tptx_type)op->tile.type);
+  uint64_t of_tile = tptx_type_bytes(op->tile.type < 0 ? view->type : op->tile.type);
   uint64_t of_indices = view->kind == TPTX_GATHER_SCATTER_VIEW
                             ? (uint64_t)args->index_count * tptx_type_bytes(op->indices.type)
                             : 0;

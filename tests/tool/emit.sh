@@ -41,6 +41,7 @@ check "explain ends with 0" test "$status" = 0
 out_has "explain has the canonical line" "$canonical"
 out_has "explain has the entry" "tptx_"
 out_has "explain has the launch" "threads"
+check "explain sets its three lists apart" test "$(grep -c '^$' out)" = 3
 tool explain --json $signature
 out_is_json "explain --json is JSON"
 out_has "explain --json has the schema" '"schema": 1'

@@ -278,6 +278,33 @@ START_TEST(an_operand_without_elements_keeps_every_promise) {
 }
 END_TEST
 
+START_TEST(a_caller_with_less_room_gets_what_fits) {
+  enum { ROOM = 2 * sizeof(size_t) };
+  tptx_view view;
+  tptx_op op;
+  tptx_args args;
+  tptx_ptx *ptx = NULL;
+  tptx_binding binding;
+  tptx_parameter parameter;
+  static const unsigned char behind[sizeof binding] = {0};
+  tptx_view_strided(&view, TPTX_F32, 1, (const int64_t[]){8}, NULL, (const int64_t[]){8}, NULL);
+  tptx_op_load(&op);
+  tptx_args_init(&args);
+  args.span = args.tile = 4096;
+  memset(&binding, 0, sizeof binding);
+  memset(&parameter, 0, sizeof parameter);
+  binding.struct_size = parameter.struct_size = ROOM;
+  ck_assert_int_eq(tptx_emit(&view, &op, NULL, &ptx, NULL), TPTX_OK);
+  ck_assert_int_eq(tptx_bind(ptx, &args, &binding, NULL), TPTX_OK);
+  ck_assert_int_eq(tptx_ptx_parameter(ptx, 0, &parameter, NULL), TPTX_OK);
+  ck_assert_ptr_nonnull(parameter.name);
+  ck_assert_uint_eq(binding.struct_size, ROOM);
+  ck_assert_mem_eq((unsigned char *)&binding + ROOM, behind, sizeof binding - ROOM);
+  ck_assert_mem_eq((unsigned char *)&parameter + ROOM, behind, sizeof parameter - ROOM);
+  tptx_ptx_free(ptx);
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("plan");
   TCase *cases = tcase_create("plan");
@@ -290,6 +317,7 @@ int main(void) {
   tcase_add_test(cases, hints_change_the_name_but_no_instruction);
   tcase_add_test(cases, H_04_entry_names_are_short_different_and_readable);
   tcase_add_test(cases, an_operand_without_elements_keeps_every_promise);
+  tcase_add_test(cases, a_caller_with_less_room_gets_what_fits);
   suite_add_tcase(suite, cases);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
