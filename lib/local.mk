@@ -21,6 +21,7 @@ tileptx_pure_sources = \
   lib/model.c lib/model.h \
   lib/model_access.c \
   lib/model_records.c lib/model_records.h \
+  lib/names.def lib/names.h \
   lib/notes.def \
   lib/operands.c lib/operands.h \
   lib/operations.def \

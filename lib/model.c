@@ -35,7 +35,7 @@ static const char *constant_value(struct model *m, const struct quantity *quanti
   return end_word(m, &out);
 }
 
-static void list_quantities(struct model *m, const char *name, bool constant) {
+static void list_quantities(struct model *m, enum list_name list, bool constant) {
   int32_t first = m->record_count;
   for (int32_t i = 0; i < m->plan->quantity_count; i++) {
     const struct quantity *q = &m->plan->quantities[i];
@@ -43,13 +43,13 @@ static void list_quantities(struct model *m, const char *name, bool constant) {
     struct record *record = add_record(m);
     struct strbuf word = begin_word(m);
     quantity_write_name(q, &word);
-    record_text(record, "name", end_word(m, &word));
-    record_text(record, "meaning", quantity_meaning((enum quantity_name)q->name));
-    record_number(record, "bits", q->bits);
-    record_text(record, "type", arithmetic_row(q->bits)->unsigned_type);
-    if (constant) record_text(record, "value", constant_value(m, q));
+    record_text(record, NUMBER_NAME, end_word(m, &word));
+    record_text(record, NUMBER_MEANING, quantity_meaning((enum quantity_name)q->name));
+    record_number(record, NUMBER_BITS, q->bits);
+    record_text(record, NUMBER_TYPE, arithmetic_row(q->bits)->unsigned_type);
+    if (constant) record_text(record, NUMBER_VALUE, constant_value(m, q));
   }
-  add_list(m, name, first);
+  add_list(m, list, first);
 }
 
 /* ---- Mixed radix ----------------------------------------------------------------------------- */
@@ -63,15 +63,15 @@ struct digit {
 static void add_digit(struct model *m, struct digit digit) {
   struct division division = division_by((uint32_t)digit.size);
   struct record *record = add_record(m);
-  record_number(record, "k", digit.axis);
-  record_text(record, "from", digit.from);
-  record_text(record, "into", numbered(m, digit.into, digit.axis));
-  record_number(record, "size", digit.size);
-  record_number(record, "rest", digit.rest);
-  record_number(record, "power", (digit.size & (digit.size - 1)) == 0);
-  record_number(record, "mask", digit.size - 1);
-  record_number(record, "magic", division.multiplier);
-  record_number(record, "shift", division.shift);
+  record_number(record, DIGIT_K, digit.axis);
+  record_text(record, DIGIT_FROM, digit.from);
+  record_text(record, DIGIT_INTO, numbered(m, digit.into, digit.axis));
+  record_number(record, DIGIT_SIZE, digit.size);
+  record_number(record, DIGIT_REST, digit.rest);
+  record_number(record, DIGIT_POWER, (digit.size & (digit.size - 1)) == 0);
+  record_number(record, DIGIT_MASK, digit.size - 1);
+  record_number(record, DIGIT_MAGIC, division.multiplier);
+  record_number(record, DIGIT_SHIFT, division.shift);
 }
 
 static void list_block_digits(struct model *m) {
@@ -80,23 +80,23 @@ static void list_block_digits(struct model *m) {
   for (int32_t k = plan->rank - 1; k >= 0; k--)
     if (plan->parts[k] > 1)
       add_digit(m, (struct digit){k, plan->parts[k], plan->rounds ? "r" : "n", "part", false});
-  add_list(m, "block.digit", first);
+  add_list(m, LIST_BLOCK_DIGIT, first);
 }
 
 /* A patch has its span's unit axis first, and its tile operand's once it is turned. */
-static void list_patch_digits(struct model *m, const char *name, int32_t fast, int32_t slow) {
+static void list_patch_digits(struct model *m, enum list_name list, int32_t fast, int32_t slow) {
   int32_t first = m->record_count;
   add_digit(m, (struct digit){fast, m->plan->patch, "t", "j", false});
   add_digit(m, (struct digit){slow, PATCH_ROWS, "t", "j", true});
-  add_list(m, name, first);
+  add_list(m, list, first);
 }
 
 static void list_thread_digits(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count, left = 0;
   if (plan->staging) {
-    list_patch_digits(m, "thread.digit", plan->unit, plan->moving);
-    list_patch_digits(m, "turn.digit", plan->moving, plan->unit);
+    list_patch_digits(m, LIST_THREAD_DIGIT, plan->unit, plan->moving);
+    list_patch_digits(m, LIST_TURN_DIGIT, plan->moving, plan->unit);
     return;
   }
   for (int32_t k = 0; k < plan->rank; k++) left += plan->threads[k] > 1;
@@ -106,14 +106,14 @@ static void list_thread_digits(struct model *m) {
     bool rest = --left == 0 && plan->tiles_per_block == 1;
     add_digit(m, (struct digit){k, plan->threads[k], "t", "j", rest});
   }
-  add_list(m, "thread.digit", first);
+  add_list(m, LIST_THREAD_DIGIT, first);
 }
 
 static void list_box(struct model *m) {
   int32_t first = m->record_count;
   for (int32_t place = 0; place < m->plan->rank - 1; place++)
-    record_number(add_record(m), "k", plan_box_axis(m->plan, place));
-  add_list(m, "box", first);
+    record_number(add_record(m), BOX_K, plan_box_axis(m->plan, place));
+  add_list(m, LIST_BOX, first);
 }
 
 /* ---- Axes and items -------------------------------------------------------------------------- */
@@ -125,16 +125,16 @@ static void list_axes(struct model *m) {
     struct record *axis = add_record(m);
     int32_t thread_elements = k == plan->fast ? plan->vector : 1;
     int32_t flight = k == plan->moving ? plan->flight : 1;
-    record_number(axis, "k", k);
-    record_number(axis, "shape", plan->shape[k]);
-    record_number(axis, "threads", plan->threads[k] > 1);
-    record_number(axis, "parts", plan->parts[k] > 1);
-    record_number(axis, "scaled", thread_elements > 1);
-    record_number(axis, "thread_elements", thread_elements);
-    record_number(axis, "part_elements", plan->threads[k] * flight * thread_elements);
-    record_number(axis, "ragged", plan->ragged >> k & 1 && k != plan->moving);
+    record_number(axis, AXIS_K, k);
+    record_number(axis, AXIS_SHAPE, plan->shape[k]);
+    record_number(axis, AXIS_THREADS, plan->threads[k] > 1);
+    record_number(axis, AXIS_PARTS, plan->parts[k] > 1);
+    record_number(axis, AXIS_SCALED, thread_elements > 1);
+    record_number(axis, AXIS_THREAD_ELEMENTS, thread_elements);
+    record_number(axis, AXIS_PART_ELEMENTS, plan->threads[k] * flight * thread_elements);
+    record_number(axis, AXIS_RAGGED, plan->ragged >> k & 1 && k != plan->moving);
   }
-  add_list(m, "axis", first);
+  add_list(m, LIST_AXIS, first);
 }
 
 /* Bytes from one item of a thread to its next in a packed tile. */
@@ -157,57 +157,57 @@ static void list_items(struct model *m) {
   int32_t first = m->record_count;
   for (int32_t u = 0; u < plan->flight; u++) {
     struct record *item = add_record(m);
-    record_text(item, "s", suffix(plan, u));
-    record_number(item, "moves", plan->flight > 1);
-    record_number(item, "ragged", plan_moving_is_ragged(plan, true));
-    record_number(item, "bound", item_bound(plan, true, u));
-    record_number(item, "turned_ragged", plan_moving_is_ragged(plan, false));
-    record_number(item, "turned_bound", item_bound(plan, false, u));
-    record_text(item, "live_s", plan_moving_is_ragged(plan, false) ? suffix(plan, u) : "");
-    record_text(item, "fast_s", fast ? suffix(plan, u) : "");
-    record_number(item, "packed_bytes", u * bytes_ahead(plan));
-    record_number(item, "down", u * PATCH_ROWS * (plan->patch + 1) * plan->view.element_bytes);
-    record_number(item, "along", u * PATCH_ROWS * plan->view.element_bytes);
+    record_text(item, ITEM_S, suffix(plan, u));
+    record_number(item, ITEM_MOVES, plan->flight > 1);
+    record_number(item, ITEM_RAGGED, plan_moving_is_ragged(plan, true));
+    record_number(item, ITEM_BOUND, item_bound(plan, true, u));
+    record_number(item, ITEM_TURNED_RAGGED, plan_moving_is_ragged(plan, false));
+    record_number(item, ITEM_TURNED_BOUND, item_bound(plan, false, u));
+    record_text(item, ITEM_LIVE_S, plan_moving_is_ragged(plan, false) ? suffix(plan, u) : "");
+    record_text(item, ITEM_FAST_S, fast ? suffix(plan, u) : "");
+    record_number(item, ITEM_PACKED_BYTES, u * bytes_ahead(plan));
+    record_number(item, ITEM_DOWN, u * PATCH_ROWS * (plan->patch + 1) * plan->view.element_bytes);
+    record_number(item, ITEM_ALONG, u * PATCH_ROWS * plan->view.element_bytes);
   }
-  add_list(m, "item", first);
-  record_text(add_fact(m, "items"), "first_s", suffix(plan, 0));
+  add_list(m, LIST_ITEM, first);
+  record_text(add_fact(m, LIST_ITEMS), ITEMS_FIRST_S, suffix(plan, 0));
 }
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
 static void add_arithmetic(struct model *m) {
   const struct arithmetic_row *row = arithmetic_row(m->plan->index_bits);
-  struct record *arith = add_fact(m, "arith");
-  record_number(arith, "bits", row->bits);
-  record_number(arith, "wide", row->bits == 64);
-  record_text(arith, "unsigned", row->unsigned_type);
-  record_text(arith, "signed", row->signed_type);
-  record_text(arith, "product", row->product);
+  struct record *arith = add_fact(m, LIST_ARITH);
+  record_number(arith, ARITH_BITS, row->bits);
+  record_number(arith, ARITH_WIDE, row->bits == 64);
+  record_text(arith, ARITH_UNSIGNED, row->unsigned_type);
+  record_text(arith, ARITH_SIGNED, row->signed_type);
+  record_text(arith, ARITH_PRODUCT, row->product);
 }
 
 static void add_plan(struct model *m) {
   const struct plan *plan = m->plan;
   bool updates = plan_effect(plan) == EFFECT_UPDATE;
-  struct record *facts = add_fact(m, "plan");
-  record_number(facts, "vector", plan->vector);
-  record_number(facts, "flight", plan->flight);
-  record_number(facts, "tiles_per_block", plan->tiles_per_block);
-  record_number(facts, "several_tiles", plan->tiles_per_block > 1);
-  record_number(facts, "tile_threads", plan_threads_of_tile(plan));
-  record_text(facts, "grid", sizes(m, plan->threads));
-  record_text(facts, "parts", sizes(m, plan->parts));
-  record_number(facts, "part_count", plan_parts(plan));
-  record_number(facts, "rounds", plan->rounds);
-  record_number(facts, "idle", plan->idle);
-  record_number(facts, "busy_threads", plan->tiles_per_block * plan_threads_of_tile(plan));
-  record_number(facts, "moving", plan->moving);
-  record_number(facts, "rank", plan->rank);
-  record_number(facts, "fast", plan->fast);
-  record_number(facts, "box_rest", plan_box_axis(plan, plan->rank - 1));
-  record_number(facts, "padded", plan->padded);
-  record_number(facts, "staged", plan->staging);
-  record_number(facts, "updates", updates);
-  record_number(facts, "stores", !updates || plan->signature.fetch);
+  struct record *facts = add_fact(m, LIST_PLAN);
+  record_number(facts, PLAN_VECTOR, plan->vector);
+  record_number(facts, PLAN_FLIGHT, plan->flight);
+  record_number(facts, PLAN_TILES_PER_BLOCK, plan->tiles_per_block);
+  record_number(facts, PLAN_SEVERAL_TILES, plan->tiles_per_block > 1);
+  record_number(facts, PLAN_TILE_THREADS, plan_threads_of_tile(plan));
+  record_text(facts, PLAN_GRID, sizes(m, plan->threads));
+  record_text(facts, PLAN_PARTS, sizes(m, plan->parts));
+  record_number(facts, PLAN_PART_COUNT, plan_parts(plan));
+  record_number(facts, PLAN_ROUNDS, plan->rounds);
+  record_number(facts, PLAN_IDLE, plan->idle);
+  record_number(facts, PLAN_BUSY_THREADS, plan->tiles_per_block * plan_threads_of_tile(plan));
+  record_number(facts, PLAN_MOVING, plan->moving);
+  record_number(facts, PLAN_RANK, plan->rank);
+  record_number(facts, PLAN_FAST, plan->fast);
+  record_number(facts, PLAN_BOX_REST, plan_box_axis(plan, plan->rank - 1));
+  record_number(facts, PLAN_PADDED, plan->padded);
+  record_number(facts, PLAN_STAGED, plan->staging);
+  record_number(facts, PLAN_UPDATES, updates);
+  record_number(facts, PLAN_STORES, !updates || plan->signature.fetch);
 }
 
 /* Says operation, type, rank and shape, and ends in the hash; a shape that does not fit is cut. */
@@ -234,29 +234,29 @@ static void add_kernel(struct model *m, const struct key *key) {
   const struct plan *plan = m->plan;
   const struct signature *s = &plan->signature;
   const char *shape = sizes(m, plan->shape);
-  struct record *kernel = add_fact(m, "kernel");
+  struct record *kernel = add_fact(m, LIST_KERNEL);
   name_entry(m, key, shape);
-  record_text(kernel, "signature", key->line);
-  record_text(kernel, "operation", operation_word(s));
-  record_text(kernel, "type", type_row(s->type)->word);
-  record_text(kernel, "shape", shape);
-  record_text(kernel, "entry", m->entry);
-  record_number(kernel, "threads", plan->block);
-  record_text(kernel, "target", numbered(m, "sm_", plan->needed_sm));
-  record_text(kernel, "version", version(m, plan->needed_ptx));
+  record_text(kernel, KERNEL_SIGNATURE, key->line);
+  record_text(kernel, KERNEL_OPERATION, operation_word(s));
+  record_text(kernel, KERNEL_TYPE, type_row(s->type)->word);
+  record_text(kernel, KERNEL_SHAPE, shape);
+  record_text(kernel, KERNEL_ENTRY, m->entry);
+  record_number(kernel, KERNEL_THREADS, plan->block);
+  record_text(kernel, KERNEL_TARGET, numbered(m, "sm_", plan->needed_sm));
+  record_text(kernel, KERNEL_VERSION, version(m, plan->needed_ptx));
 }
 
 bool model_make(struct model *model, const struct plan *plan, const struct key *key) {
   model->plan = plan;
-  model->lists.count = 0;
+  model->lists = (struct template_model){0};
   model->record_count = 0;
   model->text_bytes = 0;
   model->failed = false;
   add_kernel(model, key);
   add_plan(model);
   add_arithmetic(model);
-  list_quantities(model, "parameter", false);
-  list_quantities(model, "constant", true);
+  list_quantities(model, LIST_PARAMETER, false);
+  list_quantities(model, LIST_CONSTANT, true);
   list_block_digits(model);
   list_thread_digits(model);
   list_box(model);

@@ -7,8 +7,8 @@
 #define MODEL_H
 
 #include "key.h"
+#include "names.h"
 #include "plan.h"
-#include "template.h"
 
 enum {
   MAX_ITEMS = 8,

@@ -25,16 +25,16 @@ static const char *value_word(const struct plan *plan) {
 static void list_lanes(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count;
-  for (int32_t n = 0; n < plan->lanes; n++) record_number(add_record(m), "n", n);
-  add_list(m, "lane", first);
-  struct record *lanes = add_fact(m, "lanes");
-  record_number(lanes, "several", plan->lanes > 1);
-  record_number(lanes, "count", plan->lanes);
-  record_number(lanes, "read_bits", plan->read_bits);
-  record_number(lanes, "write_bits", plan->write_bits);
-  record_text(lanes, "load", load_word(plan, plan->lane_elements));
-  record_text(lanes, "store", store_word(plan, plan->lane_elements));
-  record_text(lanes, "value", value_word(plan));
+  for (int32_t n = 0; n < plan->lanes; n++) record_number(add_record(m), LANE_N, n);
+  add_list(m, LIST_LANE, first);
+  struct record *lanes = add_fact(m, LIST_LANES);
+  record_number(lanes, LANES_SEVERAL, plan->lanes > 1);
+  record_number(lanes, LANES_COUNT, plan->lanes);
+  record_number(lanes, LANES_READ_BITS, plan->read_bits);
+  record_number(lanes, LANES_WRITE_BITS, plan->write_bits);
+  record_text(lanes, LANES_LOAD, load_word(plan, plan->lane_elements));
+  record_text(lanes, LANES_STORE, store_word(plan, plan->lane_elements));
+  record_text(lanes, LANES_VALUE, value_word(plan));
 }
 
 /*
@@ -49,18 +49,18 @@ static void list_elements(struct model *m) {
   for (int32_t n = 0; n < count; n++) {
     struct record *element = add_record(m);
     int32_t bit = n % plan->lane_elements * bytes * 8;
-    record_number(element, "n", n);
-    record_number(element, "lane", n / plan->lane_elements);
-    record_number(element, "read_offset", n * bytes);
-    record_number(element, "write_offset", n * plan_target(plan)->element_bytes);
-    record_number(element, "within_lane", plan->lane_elements > 1);
-    record_number(element, "shifted", bit > 0);
-    record_number(element, "bit", bit);
-    record_number(element, "bits", bytes * 8);
-    record_text(element, "load", load_word(plan, 1));
-    record_text(element, "store", store_word(plan, 1));
+    record_number(element, ELEMENT_N, n);
+    record_number(element, ELEMENT_LANE, n / plan->lane_elements);
+    record_number(element, ELEMENT_READ_OFFSET, n * bytes);
+    record_number(element, ELEMENT_WRITE_OFFSET, n * plan_target(plan)->element_bytes);
+    record_number(element, ELEMENT_WITHIN_LANE, plan->lane_elements > 1);
+    record_number(element, ELEMENT_SHIFTED, bit > 0);
+    record_number(element, ELEMENT_BIT, bit);
+    record_number(element, ELEMENT_BITS, bytes * 8);
+    record_text(element, ELEMENT_LOAD, load_word(plan, 1));
+    record_text(element, ELEMENT_STORE, store_word(plan, 1));
   }
-  add_list(m, "element", first);
+  add_list(m, LIST_ELEMENT, first);
 }
 
 /* The registers that a read-modify-write takes: one element each, or two of 16 bits. */
@@ -71,29 +71,29 @@ static void list_words(struct model *m) {
   int32_t first = m->record_count;
   for (int32_t n = 0; n < words; n++) {
     struct record *word = add_record(m);
-    record_number(word, "n", n);
-    record_number(word, "offset", n * elements * plan->view.element_bytes);
-    record_number(word, "low", 2 * n);
-    record_number(word, "high", 2 * n + 1);
+    record_number(word, WORD_N, n);
+    record_number(word, WORD_OFFSET, n * elements * plan->view.element_bytes);
+    record_number(word, WORD_LOW, 2 * n);
+    record_number(word, WORD_HIGH, 2 * n + 1);
   }
-  add_list(m, "word", first);
+  add_list(m, LIST_WORD, first);
   /* Of pairs: those that an edge may leave whole, and all after the first. */
   first = m->record_count;
   for (int32_t n = 0; n < words - 1; n++) {
     struct record *pair = add_record(m);
-    record_number(pair, "n", n);
-    record_number(pair, "second", 2 * n + 1);
-    record_number(pair, "offset", 4 * n);
+    record_number(pair, PAIR_N, n);
+    record_number(pair, PAIR_SECOND, 2 * n + 1);
+    record_number(pair, PAIR_OFFSET, 4 * n);
   }
-  add_list(m, "pair", first);
+  add_list(m, LIST_PAIR, first);
   first = m->record_count;
   for (int32_t n = 1; n < words; n++) {
     struct record *later = add_record(m);
-    record_number(later, "n", n);
-    record_number(later, "first", 2 * n);
-    record_number(later, "alone", 2 * n + 1);
+    record_number(later, LATER_N, n);
+    record_number(later, LATER_FIRST, 2 * n);
+    record_number(later, LATER_ALONE, 2 * n + 1);
   }
-  add_list(m, "later", first);
+  add_list(m, LIST_LATER, first);
 }
 
 static void add_conversion(struct model *m) {
@@ -101,28 +101,29 @@ static void add_conversion(struct model *m) {
   const struct access *source = plan_source(plan), *target = plan_target(plan);
   int32_t steps = plan->conversion;
   bool widens = plan->read_bits != plan->write_bits;
-  struct record *convert = add_fact(m, "convert");
-  record_number(convert, "boolean", source->type == TPTX_BOOL);
-  record_number(convert, "packed", plan->lane_elements > 1);
-  record_number(convert, "steps", steps != NO_STEP);
-  record_text(convert, "from", type_row(source->type)->word);
-  record_text(convert, "to", type_row(target->type)->word);
-  record_number(convert, "widens", widens);
-  record_number(convert, "eight", steps & EIGHT);
-  record_number(convert, "half", steps & HALF);
-  record_number(convert, "upper", steps & UPPER);
-  record_number(convert, "double", steps & DOUBLE);
-  record_number(convert, "lower", steps & LOWER);
+  struct record *convert = add_fact(m, LIST_CONVERT);
+  record_number(convert, CONVERT_BOOLEAN, source->type == TPTX_BOOL);
+  record_number(convert, CONVERT_PACKED, plan->lane_elements > 1);
+  record_number(convert, CONVERT_STEPS, steps != NO_STEP);
+  record_text(convert, CONVERT_FROM, type_row(source->type)->word);
+  record_text(convert, CONVERT_TO, type_row(target->type)->word);
+  record_number(convert, CONVERT_WIDENS, widens);
+  record_number(convert, CONVERT_EIGHT, steps & EIGHT);
+  record_number(convert, CONVERT_HALF, steps & HALF);
+  record_number(convert, CONVERT_UPPER, steps & UPPER);
+  record_number(convert, CONVERT_DOUBLE, steps & DOUBLE);
+  record_number(convert, CONVERT_LOWER, steps & LOWER);
   /* The hardware's own NaN has other bits than the one a padding promises. */
-  record_number(convert, "quiets", steps == HALF && !widens && plan->signature.pad == TPTX_PAD_NAN);
+  record_number(convert, CONVERT_QUIETS,
+                steps == HALF && !widens && plan->signature.pad == TPTX_PAD_NAN);
 }
 
 static void add_order(struct model *m) {
   const struct signature *s = &m->plan->signature;
-  struct record *order = add_fact(m, "order");
-  record_text(order, "scope", scope_row(s->scope)->spelling);
-  record_number(order, "acquire", s->order == TPTX_ORDER_ACQUIRE);
-  record_number(order, "release", s->order == TPTX_ORDER_RELEASE);
+  struct record *order = add_fact(m, LIST_ORDER);
+  record_text(order, ORDER_SCOPE, scope_row(s->scope)->spelling);
+  record_number(order, ORDER_ACQUIRE, s->order == TPTX_ORDER_ACQUIRE);
+  record_number(order, ORDER_RELEASE, s->order == TPTX_ORDER_RELEASE);
 }
 
 /* ---- Coordinates and predicates -------------------------------------------------------------- */
@@ -133,26 +134,27 @@ static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t ite
   const struct access *access = view ? &plan->view : &plan->tile;
   bool moves = axis == plan_moving(plan, view);
   struct record *record = add_record(m);
-  record_text(record, "access", view ? "view" : "tile");
-  record_number(record, "k", axis);
-  record_text(record, "s", moves ? suffix(plan, item) : "");
-  record_number(record, "opens", moves);
-  record_number(record, "ragged", moves && plan_moving_is_ragged(plan, view));
-  record_number(record, "ahead", moves ? item * plan_elements_ahead(plan) : 0);
-  record_number(record, "origin", view);
-  record_number(record, "checked", access->checked >> axis & 1);
-  record_number(record, "gathered", view && s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim);
-  record_text(record, "index_type", type_row(s->indices)->word);
+  record_text(record, COORDINATE_ACCESS, view ? "view" : "tile");
+  record_number(record, COORDINATE_K, axis);
+  record_text(record, COORDINATE_S, moves ? suffix(plan, item) : "");
+  record_number(record, COORDINATE_OPENS, moves);
+  record_number(record, COORDINATE_RAGGED, moves && plan_moving_is_ragged(plan, view));
+  record_number(record, COORDINATE_AHEAD, moves ? item * plan_elements_ahead(plan) : 0);
+  record_number(record, COORDINATE_ORIGIN, view);
+  record_number(record, COORDINATE_CHECKED, access->checked >> axis & 1);
+  record_number(record, COORDINATE_GATHERED,
+                view && s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim);
+  record_text(record, COORDINATE_INDEX_TYPE, type_row(s->indices)->word);
 }
 
 /* The axes that all items share, once; then the moving axis, once an item. */
-static void list_coordinates(struct model *m, const char *name, bool view) {
+static void list_coordinates(struct model *m, enum list_name list, bool view) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count, moving = plan_moving(plan, view);
   for (int32_t k = 0; k < plan->rank; k++)
     if (k != moving) add_coordinate(m, view, k, 0);
   for (int32_t u = 0; u < plan->flight && moving >= 0; u++) add_coordinate(m, view, moving, u);
-  add_list(m, name, first);
+  add_list(m, list, first);
 }
 
 struct transfer {
@@ -160,23 +162,23 @@ struct transfer {
   bool partial;
 };
 
-static struct record *add_transfer(struct model *m, const char *name, struct transfer transfer) {
-  struct record *record = add_fact(m, name);
-  record_text(record, "access", transfer.access);
-  record_text(record, "guard", transfer.guard);
-  record_text(record, "extent", transfer.partial ? "whole" : "in");
-  record_number(record, "partial", transfer.partial);
-  record_text(record, "what", transfer.what);
-  record_text(record, "strength", transfer.strength);
-  record_text(record, "value", transfer.value);
+static struct record *add_transfer(struct model *m, enum list_name fact, struct transfer transfer) {
+  struct record *record = add_fact(m, fact);
+  record_text(record, TRANSFER_ACCESS, transfer.access);
+  record_text(record, TRANSFER_GUARD, transfer.guard);
+  record_text(record, TRANSFER_EXTENT, transfer.partial ? "whole" : "in");
+  record_number(record, TRANSFER_PARTIAL, transfer.partial);
+  record_text(record, TRANSFER_WHAT, transfer.what);
+  record_text(record, TRANSFER_STRENGTH, transfer.strength);
+  record_text(record, TRANSFER_VALUE, transfer.value);
   return record;
 }
 
 static void add_guard(struct model *m, const char *name, bool partial, bool shifted) {
   struct record *record = add_record(m);
-  record_text(record, "name", name);
-  record_number(record, "partial", partial);
-  record_number(record, "shifted", shifted);
+  record_text(record, GUARD_NAME, name);
+  record_number(record, GUARD_PARTIAL, partial);
+  record_number(record, GUARD_SHIFTED, shifted);
 }
 
 /* The aligned words around an item whose first byte may be anywhere in the first of them. */
@@ -186,15 +188,15 @@ static void list_shifted(struct model *m) {
   int32_t elements = 4 / plan->view.element_bytes;
   for (int32_t n = 0; plan->shifted && n <= plan->lanes; n++) {
     struct record *word = add_record(m);
-    record_number(word, "n", n);
-    record_number(word, "next", n + 1);
-    record_number(word, "offset", 4 * n);
-    record_number(word, "pair", n < plan->lanes);
+    record_number(word, ALIGNED_N, n);
+    record_number(word, ALIGNED_NEXT, n + 1);
+    record_number(word, ALIGNED_OFFSET, 4 * n);
+    record_number(word, ALIGNED_PAIR, n < plan->lanes);
   }
-  add_list(m, "aligned", first);
-  struct record *shift = add_fact(m, "shift");
-  record_number(shift, "before", elements - 1);
-  record_number(shift, "from_here", plan->vector + elements);
+  add_list(m, LIST_ALIGNED, first);
+  struct record *shift = add_fact(m, LIST_SHIFT);
+  record_number(shift, SHIFT_BEFORE, elements - 1);
+  record_number(shift, SHIFT_FROM_HERE, plan->vector + elements);
 }
 
 /*
@@ -213,17 +215,17 @@ static void list_transfers(struct model *m, const char *guard, bool cut) {
   struct transfer to_view = {"view", guard, "the span", strength, value, cut};
   struct transfer to_tile = {"tile", "tile", "the tile operand", "", value, plan->tile.partial};
   struct transfer old_values = {"tile", "tile", "the old values", "", "y", plan->tile.partial};
-  struct record *read = add_transfer(m, "read", reads ? from_view : from_tile);
-  record_number(read, "shifted", plan->shifted);
-  struct record *write = add_transfer(m, "write",
+  struct record *read = add_transfer(m, LIST_READ, reads ? from_view : from_tile);
+  record_number(read, TRANSFER_SHIFTED, plan->shifted);
+  struct record *write = add_transfer(m, LIST_WRITE,
                                       reads        ? to_tile
                                       : to_operand ? old_values
                                                    : to_view);
-  record_number(write, "section", updates ? 8 : 7);
+  record_number(write, TRANSFER_SECTION, updates ? 8 : 7);
   int32_t first = m->record_count;
   add_guard(m, guard, reads ? plan->view.partial : cut, plan->shifted);
   if (to_operand) add_guard(m, "tile", plan->tile.partial, false);
-  add_list(m, "guard", first);
+  add_list(m, LIST_GUARD, first);
 }
 
 /* The sign bit of every element in a register. */
@@ -241,27 +243,27 @@ static void add_update(struct model *m, const char *guard, bool cut) {
   const struct signature *s = &plan->signature;
   const struct update_row *row = update_row(s->operation, s->type);
   bool pairs = plan->update_elements > 1, packs = pairs && plan->lane_elements == 1;
-  struct record *update = add_fact(m, "update");
-  record_number(update, "negates", row && row->sign != SIGN_NONE);
+  struct record *update = add_fact(m, LIST_UPDATE);
+  record_number(update, UPDATE_NEGATES, row && row->sign != SIGN_NONE);
   if (!row) return;
-  record_text(update, "guard", guard);
-  record_text(update, "extent", cut ? "whole" : "in");
-  record_number(update, "partial", cut);
-  record_text(update, "what", operation_word(s));
-  record_text(update, "op", row->op);
-  record_text(update, "scalar", row->scalar);
-  record_text(update, "pair", row->pair);
-  record_text(update, "type", pairs ? row->pair : row->scalar);
-  record_number(update, "vector", plan->update_lanes > 1);
-  record_number(update, "count", plan->update_lanes);
-  record_number(update, "packs", packs);
-  record_text(update, "value", packs ? "w" : value_word(plan));
-  record_number(update, "fetches", s->fetch);
-  record_number(update, "pairs", pairs);
-  record_number(update, "single", row->pair[0] && !pairs);
-  record_number(update, "halves", row->pair[0] && (!pairs || cut));
-  record_number(update, "flips", row->sign == SIGN_FLIP);
-  record_text(update, "mask", sign_mask(m));
+  record_text(update, UPDATE_GUARD, guard);
+  record_text(update, UPDATE_EXTENT, cut ? "whole" : "in");
+  record_number(update, UPDATE_PARTIAL, cut);
+  record_text(update, UPDATE_WHAT, operation_word(s));
+  record_text(update, UPDATE_OP, row->op);
+  record_text(update, UPDATE_SCALAR, row->scalar);
+  record_text(update, UPDATE_PAIR, row->pair);
+  record_text(update, UPDATE_TYPE, pairs ? row->pair : row->scalar);
+  record_number(update, UPDATE_VECTOR, plan->update_lanes > 1);
+  record_number(update, UPDATE_COUNT, plan->update_lanes);
+  record_number(update, UPDATE_PACKS, packs);
+  record_text(update, UPDATE_VALUE, packs ? "w" : value_word(plan));
+  record_number(update, UPDATE_FETCHES, s->fetch);
+  record_number(update, UPDATE_PAIRS, pairs);
+  record_number(update, UPDATE_SINGLE, row->pair[0] && !pairs);
+  record_number(update, UPDATE_HALVES, row->pair[0] && (!pairs || cut));
+  record_number(update, UPDATE_FLIPS, row->sign == SIGN_FLIP);
+  record_text(update, UPDATE_MASK, sign_mask(m));
 }
 
 /* The way through shared memory: rows of a patch are one element longer, so that columns spread. */
@@ -269,25 +271,25 @@ static void add_stage(struct model *m) {
   const struct plan *plan = m->plan;
   bool reads = plan_reads_view(plan);
   int32_t bytes = plan->view.element_bytes;
-  struct record *stage = add_fact(m, "stage");
-  record_number(stage, "unit", plan->unit);
-  record_number(stage, "patch", plan->patch);
-  record_number(stage, "row_bytes", (plan->patch + 1) * bytes);
-  record_number(stage, "element_bytes", bytes);
-  record_number(stage, "bytes", plan->patch * (plan->patch + 1) * bytes);
-  record_text(stage, "load", width_row(bytes)->load);
-  record_text(stage, "store", width_row(bytes)->store);
-  record_number(stage, "from_view", reads);
+  struct record *stage = add_fact(m, LIST_STAGE);
+  record_number(stage, STAGE_UNIT, plan->unit);
+  record_number(stage, STAGE_PATCH, plan->patch);
+  record_number(stage, STAGE_ROW_BYTES, (plan->patch + 1) * bytes);
+  record_number(stage, STAGE_ELEMENT_BYTES, bytes);
+  record_number(stage, STAGE_BYTES, plan->patch * (plan->patch + 1) * bytes);
+  record_text(stage, STAGE_LOAD, width_row(bytes)->load);
+  record_text(stage, STAGE_STORE, width_row(bytes)->store);
+  record_number(stage, STAGE_FROM_VIEW, reads);
   int32_t first = m->record_count;
   for (int32_t i = 0; i < 2 && plan->staging; i++) {
     int32_t axis = i == 0 ? plan->moving : plan->unit;
     struct record *turned = add_record(m);
-    record_number(turned, "k", axis);
-    record_number(turned, "parts", plan->parts[axis] > 1);
-    record_number(turned, "ragged", i == 0 && plan->ragged >> axis & 1);
-    record_number(turned, "shape", plan->shape[axis]);
+    record_number(turned, TURNED_K, axis);
+    record_number(turned, TURNED_PARTS, plan->parts[axis] > 1);
+    record_number(turned, TURNED_RAGGED, i == 0 && plan->ragged >> axis & 1);
+    record_number(turned, TURNED_SHAPE, plan->shape[axis]);
   }
-  add_list(m, "turned", first);
+  add_list(m, LIST_TURNED, first);
 }
 
 /* Which guard a write has, and then everything that depends on it. */
@@ -297,16 +299,16 @@ static void list_guarded(struct model *m) {
   bool array = s->tiles == TPTX_TILES_ARRAY, reads = plan_reads_view(plan);
   bool cut = plan->view.partial || plan->tile.partial;
   const char *guard = !reads && array ? "both" : "view";
-  struct record *view = add_fact(m, "view"), *tile = add_fact(m, "tile");
-  record_number(view, "partial", plan->view.partial);
-  record_number(view, "gathers", s->kind == TPTX_GATHER_SCATTER_VIEW);
-  record_number(tile, "partial", plan->tile.partial);
-  record_number(tile, "packed", !array);
-  struct record *both = add_fact(m, "both");
-  record_number(both, "joins", !reads && array);
-  record_number(both, "partial", cut);
-  list_coordinates(m, "view.coordinate", true);
-  list_coordinates(m, "tile.coordinate", false);
+  struct record *view = add_fact(m, LIST_VIEW), *tile = add_fact(m, LIST_TILE);
+  record_number(view, VIEW_PARTIAL, plan->view.partial);
+  record_number(view, VIEW_GATHERS, s->kind == TPTX_GATHER_SCATTER_VIEW);
+  record_number(tile, TILE_PARTIAL, plan->tile.partial);
+  record_number(tile, TILE_PACKED, !array);
+  struct record *both = add_fact(m, LIST_BOTH);
+  record_number(both, BOTH_JOINS, !reads && array);
+  record_number(both, BOTH_PARTIAL, cut);
+  list_coordinates(m, LIST_VIEW_COORDINATE, true);
+  list_coordinates(m, LIST_TILE_COORDINATE, false);
   list_shifted(m);
   add_stage(m);
   list_transfers(m, guard, cut);

@@ -7,18 +7,18 @@ struct record *add_record(struct model *m) {
     m->record_count--;
   }
   struct record *record = &m->records[m->record_count++];
-  record->count = 0;
+  record->given = 0;
   return record;
 }
 
-struct record *add_fact(struct model *m, const char *name) {
+struct record *add_fact(struct model *m, enum list_name fact) {
   struct record *record = add_record(m);
-  model_list(&m->lists, name, record, 1);
+  model_list(&m->lists, (int32_t)fact, record, 1);
   return record;
 }
 
-void add_list(struct model *m, const char *name, int32_t first) {
-  model_list(&m->lists, name, &m->records[first], m->record_count - first);
+void add_list(struct model *m, enum list_name list, int32_t first) {
+  model_list(&m->lists, (int32_t)list, &m->records[first], m->record_count - first);
 }
 
 struct strbuf begin_word(struct model *m) {

@@ -7,9 +7,9 @@
 
 struct record *add_record(struct model *model);
 /* A list of one record, whose fields a template names without $each. */
-struct record *add_fact(struct model *model, const char *name);
+struct record *add_fact(struct model *model, enum list_name fact);
 /* The records from number `first` on become a list. */
-void add_list(struct model *model, const char *name, int32_t first);
+void add_list(struct model *model, enum list_name list, int32_t first);
 
 /* A word that no table has; it lives as long as the model. Write it between the two calls. */
 struct strbuf begin_word(struct model *model);

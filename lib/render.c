@@ -33,7 +33,7 @@ static tptx_status render_model(const tptx_allocator *allocator, struct model *m
                                 const struct key *key, tptx_ptx **out, tptx_error *error) {
   struct strbuf text;
   strbuf_growing(&text, allocator, FIRST_TEXT_BYTES, MOST_TEXT_BYTES);
-  tptx_status status = template_render(template_sources, "move", &model->lists, &text, error);
+  tptx_status status = template_render(&model->lists, &text, error);
   if (status == TPTX_OK) status = finish(allocator, &text, model, key, out, error);
   strbuf_free(&text);
   return status;

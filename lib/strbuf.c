@@ -23,10 +23,7 @@ void strbuf_free(struct strbuf *out) {
   out->capacity = 0;
 }
 
-/* Room for `bytes` more and the NUL. */
-static bool reserve(struct strbuf *out, size_t bytes) {
-  if (out->failed) return false;
-  if (bytes < out->capacity - out->bytes) return true;
+static bool grow(struct strbuf *out, size_t bytes) {
   size_t wanted = out->bytes + bytes + 1;
   size_t doubled = 2 * out->capacity;
   size_t capacity = doubled > wanted ? doubled : wanted;
@@ -43,6 +40,12 @@ static bool reserve(struct strbuf *out, size_t bytes) {
   return true;
 }
 
+/* Room for `bytes` more and the NUL. */
+static bool reserve(struct strbuf *out, size_t bytes) {
+  if (out->failed) return false;
+  return bytes < out->capacity - out->bytes || grow(out, bytes);
+}
+
 void strbuf_add(struct strbuf *out, const char *text, size_t bytes) {
   if (!reserve(out, bytes)) return;
   memcpy(out->text + out->bytes, text, bytes);
@@ -56,6 +59,13 @@ void strbuf_word(struct strbuf *out, const char *text) {
 
 void strbuf_char(struct strbuf *out, char character) {
   strbuf_add(out, &character, 1);
+}
+
+void strbuf_blanks(struct strbuf *out, size_t count) {
+  if (!reserve(out, count)) return;
+  memset(out->text + out->bytes, ' ', count);
+  out->bytes += count;
+  out->text[out->bytes] = '\0';
 }
 
 void strbuf_number(struct strbuf *out, int64_t number) {

@@ -29,6 +29,7 @@ void strbuf_free(struct strbuf *out); /* of a growing one */
 void strbuf_add(struct strbuf *out, const char *text, size_t bytes);
 void strbuf_word(struct strbuf *out, const char *text);
 void strbuf_char(struct strbuf *out, char character);
+void strbuf_blanks(struct strbuf *out, size_t count);
 void strbuf_number(struct strbuf *out, int64_t number);
 void strbuf_hex(struct strbuf *out, uint64_t number, int digits);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The interpreter of the template language (its manual is ptx_templates/README.md). It knows text,
- * lists of records and nothing of PTX.
+ * lists of records and nothing of PTX. scripts/embed-templates has turned the templates into steps.
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
@@ -9,67 +9,74 @@
 #include "strbuf.h"
 
 #include <stdbool.h>
-#include <string.h>
 #include <tileptx/emit.h>
 
-/* Made at build time from ptx_templates/: the last one has no name. */
-struct template_source {
-  const char *name; /* "move" for ptx_templates/move.ptx */
-  const char *text;
-};
-extern const struct template_source template_sources[];
+enum { MAX_LISTS = 40, MAX_FIELDS = 24 };
 
-enum { MAX_RECORD_FIELDS = 20, MAX_LISTS = 40 };
+/* Of the fields of a record, those that every list gives its records: its place in the list. */
+enum { FIELD_FIRST, FIELD_LAST, FIELD_COMMA };
 
-struct template_field {
-  const char *name;
-  size_t name_bytes;
+struct field {
   const char *text; /* NULL: `number` is printed */
   int64_t number;
 };
 
 struct record {
-  int32_t count;
-  struct template_field fields[MAX_RECORD_FIELDS];
+  uint32_t given; /* bit n: field n was set */
+  struct field fields[MAX_FIELDS];
 };
 
-/* "axis", or "view.coordinate": within it the last word qualifies the holes, ${coordinate.k}. */
 struct record_list {
-  const char *name;
-  size_t name_bytes;
   const struct record *records;
   int32_t count;
 };
 
-/* What a template may name. Lists of one record are facts: ${kernel.entry} needs no $each. */
+/* What a template may name. Lists and fields go by the numbers that names.h gives them. */
 struct template_model {
-  int32_t count;
   struct record_list lists[MAX_LISTS];
 };
 
-/*
- * What does not fit is left out, and the template that asks for it fails with its name. Inline, so
- * that the lengths of the names are known when the library is compiled.
- */
-static inline void record_text(struct record *record, const char *name, const char *text) {
-  if (record->count < MAX_RECORD_FIELDS)
-    record->fields[record->count++] = (struct template_field){name, strlen(name), text, 0};
+static inline void record_text(struct record *record, int32_t field, const char *text) {
+  record->given |= UINT32_C(1) << field;
+  record->fields[field] = (struct field){text, 0};
 }
 
-static inline void record_number(struct record *record, const char *name, int64_t number) {
-  if (record->count < MAX_RECORD_FIELDS)
-    record->fields[record->count++] = (struct template_field){name, strlen(name), NULL, number};
+static inline void record_number(struct record *record, int32_t field, int64_t number) {
+  record->given |= UINT32_C(1) << field;
+  record->fields[field] = (struct field){NULL, number};
 }
 
-void model_list(struct template_model *model, const char *name, const struct record *records,
-                int32_t count);
+void model_list(struct template_model *model, int32_t list, struct record *records, int32_t count);
 
-/*
- * Renders the template `name` of `sources` into `out`. A name that the model lacks, a directive out
- * of place, a missing fragment is TPTX_ERROR_INTERNAL with the template and line in the message.
- */
-tptx_status template_render(const struct template_source *sources, const char *name,
-                            const struct template_model *model, struct strbuf *out,
+enum template_operation {
+  STEP_TEXT,   /* print text */
+  STEP_VALUE,  /* print a field */
+  STEP_LINE,   /* columns count from here */
+  STEP_COLUMN, /* print blanks up to the column `to` */
+  STEP_IF,     /* go to `to` unless a field is set */
+  STEP_UNLESS, /* go to `to` if it is */
+  STEP_JUMP,   /* go to `to` */
+  STEP_EACH,   /* begin with the first record of a list, or go to `to` if there is none */
+  STEP_NEXT,   /* print text and go to `to` with the next record, if there is one */
+  STEP_END
+};
+
+/* Everything is a number, so that nothing has to be relocated when the library is loaded. */
+struct template_step {
+  uint8_t operation, list, field;
+  uint8_t source; /* where it stands: the file's name is template_names[source] */
+  uint16_t line;
+  uint16_t to;
+  uint16_t text, bytes; /* text is template_text + text; of a field it is the name, for messages */
+};
+
+/* Made at build time from ptx_templates/. */
+extern const struct template_step template_steps[];
+extern const char template_text[];
+extern const char template_names[][24];
+
+/* A field that the model was not given is TPTX_ERROR_INTERNAL with the line that asks for it. */
+tptx_status template_render(const struct template_model *model, struct strbuf *out,
                             tptx_error *error);
 
 #endif

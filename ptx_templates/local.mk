@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The templates become C constants in the library; their order here is their order there.
+# The first one is the kernel, the others are fragments of it; they become C constants in the library.
 
 tileptx_templates = \
+  ptx_templates/move.ptx \
   ptx_templates/convert.ptx \
   ptx_templates/coordinate.ptx \
-  ptx_templates/move.ptx \
   ptx_templates/read_edge.ptx \
   ptx_templates/read_shifted.ptx \
   ptx_templates/split.ptx \
@@ -19,6 +19,7 @@ EXTRA_DIST += $(tileptx_templates) scripts/embed-templates
 
 BUILT_SOURCES += lib/templates.c
 CLEANFILES += lib/templates.c
-lib/templates.c: scripts/embed-templates $(tileptx_templates)
+lib/templates.c: scripts/embed-templates lib/names.def $(tileptx_templates)
 	$(AM_V_GEN)$(MKDIR_P) lib && rm -f $@ $@.tmp && \
-	(cd $(srcdir) && $(SHELL) scripts/embed-templates $(tileptx_templates)) > $@.tmp && mv $@.tmp $@
+	(cd $(srcdir) && $(SHELL) scripts/embed-templates lib/names.def $(tileptx_templates)) > \
+	 $@.tmp && mv $@.tmp $@

@@ -61,7 +61,7 @@ tileptx_suites = \
   tests/unit/shortcut_test \
   tests/unit/signature_test \
   tests/unit/status_test \
-  tests/unit/template_test \
+  tests/unit/strbuf_test \
   tests/unit/values_test
 
 tests_unit_cache_test_SOURCES = tests/unit/cache_test.c tests/unit/counting_allocator.h
@@ -96,8 +96,8 @@ tests_unit_signature_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_signature_test_LDADD = $(tileptx_suite_ldadd)
 tests_unit_status_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_status_test_LDADD = $(tileptx_suite_ldadd)
-tests_unit_template_test_CPPFLAGS = $(tileptx_suite_cppflags)
-tests_unit_template_test_LDADD = $(tileptx_suite_ldadd)
+tests_unit_strbuf_test_CPPFLAGS = $(tileptx_suite_cppflags)
+tests_unit_strbuf_test_LDADD = $(tileptx_suite_ldadd)
 tests_unit_values_test_SOURCES = tests/unit/values_test.c \
   tools/values.c tools/values.h tools/floats.c tools/floats.h
 tests_unit_values_test_CPPFLAGS = $(tileptx_suite_cppflags) -I$(top_srcdir)/tools
@@ -315,12 +315,12 @@ tileptx_tree_tests = \
   tests/atomics-manual.sh \
   tests/check-style.sh \
   tests/count-tests.sh \
-  tests/embed-templates.sh \
   tests/exported-symbols.sh \
   tests/headers-alone.sh \
   tests/new-target.sh \
   tests/no-global-state.sh \
   tests/readme_example.sh \
+  tests/template-language.sh \
   tests/template-names.sh \
   tests/package/install.sh \
   tests/package/tarball.sh

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # ptx_templates/README.md names every fact and list that a model (lib/model.c) offers, with its fields, and no other;
-# and the fragments that there are. The model is asked, not read: whatever the signatures below make it list.
+# and the fragments that there are. The model is asked, not read: whatever the signatures below make it list. Between
+# them they make it give every field of lib/names.def.
 set -euo pipefail
 export LC_ALL=C
 
@@ -31,16 +32,62 @@ cat >"$scratch/names.c" <<'EOT'
 #include "desc.h"
 #include "model.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
+
+#define RECORD(record)
+#define FIELD(record, field) {#record, #field, record##_##field, 0},
+#define LIST(list, record)
+#define FACT(list, record)
+static struct {
+  const char *record, *name;
+  int field, given;
+} fields[] = {
+#include "names.def"
+};
+#undef FIELD
+#undef LIST
+#undef FACT
+#define FIELD(record, field)
+#define LIST(list, record) {#list, #record},
+#define FACT(list, record) {#list, #record},
+static const struct {
+  const char *name, *record;
+} lists[] = {
+#include "names.def"
+};
+enum { FIELDS = sizeof fields / sizeof *fields, LISTS = sizeof lists / sizeof *lists };
+
+/* A name as templates have it; the dots of a list's name are _ in C. */
+static void print(const char *name, char underscore, char end) {
+  for (; *name; name++) putchar(*name == '_' ? underscore : tolower(*name));
+  putchar(end);
+}
+
+static void print_given(int list, const struct record *record) {
+  for (int f = 0; f < FIELDS; f++) {
+    if (strcmp(fields[f].record, lists[list].record) || !(record->given >> fields[f].field & 1)) continue;
+    fields[f].given = 1;
+    print(lists[list].name, '.', ' ');
+    print(fields[f].name, '_', '\n');
+  }
+}
 
 /* A line "NAME FIELD" for every field of every record; a list without records is a line "NAME". */
-static void print_names(const struct template_model *lists) {
-  for (int l = 0; l < lists->count; l++) {
-    const struct record_list *list = &lists->lists[l];
-    if (list->count == 0) printf("%s\n", list->name);
-    for (int r = 0; r < list->count; r++)
-      for (int f = 0; f < list->records[r].count; f++)
-        printf("%s %s\n", list->name, list->records[r].fields[f].name);
+static void print_names(const struct template_model *model) {
+  for (int l = 0; l < LISTS; l++) {
+    if (model->lists[l].count == 0) print(lists[l].name, '.', '\n');
+    for (int r = 0; r < model->lists[l].count; r++) print_given(l, &model->lists[l].records[r]);
+  }
+}
+
+/* "NAME FIELD" of the table that no model gave. */
+static void print_left_over(void) {
+  for (int f = 0; f < FIELDS; f++) {
+    if (fields[f].given) continue;
+    print(fields[f].record, '_', ' ');
+    print(fields[f].name, '_', '\n');
   }
 }
 
@@ -64,6 +111,7 @@ int main(void) {
     }
     print_names(&model.lists);
   }
+  print_left_over();
   return 0;
 }
 EOT
