@@ -84,10 +84,11 @@ static void list_block_digits(struct model *m) {
 }
 
 /* A patch has its span's unit axis first, and its tile operand's once it is turned. */
-static void list_patch_digits(struct model *m, enum list_name list, int32_t fast, int32_t slow) {
+static void list_patch_digits(struct model *m, enum list_name list, int32_t along, int32_t across) {
+  const struct plan *plan = m->plan;
   int32_t first = m->record_count;
-  add_digit(m, (struct digit){fast, m->plan->patch, "t", "j", false});
-  add_digit(m, (struct digit){slow, PATCH_ROWS, "t", "j", true});
+  add_digit(m, (struct digit){along, plan->patch / plan->vector, "t", "j", false});
+  add_digit(m, (struct digit){across, plan_patch_rows(plan), "t", "j", true});
   add_list(m, list, first);
 }
 
@@ -123,7 +124,7 @@ static void list_axes(struct model *m) {
   int32_t first = m->record_count;
   for (int32_t k = 0; k < plan->rank; k++) {
     struct record *axis = add_record(m);
-    int32_t thread_elements = k == plan->fast ? plan->vector : 1;
+    int32_t thread_elements = k == plan_item_axis(plan, true) ? plan->vector : 1;
     int32_t flight = k == plan->moving ? plan->flight : 1;
     record_number(axis, AXIS_K, k);
     record_number(axis, AXIS_SHAPE, plan->shape[k]);
@@ -153,9 +154,10 @@ static int32_t item_bound(const struct plan *plan, bool view, int32_t item) {
 
 static void list_items(struct model *m) {
   const struct plan *plan = m->plan;
-  bool fast = plan->moving == plan->fast;
+  bool along = plan->moving == plan_item_axis(plan, true);
   int32_t first = m->record_count;
   for (int32_t u = 0; u < plan->flight; u++) {
+    int32_t rows = u * plan_patch_rows(plan);
     struct record *item = add_record(m);
     record_text(item, ITEM_S, suffix(plan, u));
     record_number(item, ITEM_MOVES, plan->flight > 1);
@@ -164,10 +166,10 @@ static void list_items(struct model *m) {
     record_number(item, ITEM_TURNED_RAGGED, plan_moving_is_ragged(plan, false));
     record_number(item, ITEM_TURNED_BOUND, item_bound(plan, false, u));
     record_text(item, ITEM_LIVE_S, plan_moving_is_ragged(plan, false) ? suffix(plan, u) : "");
-    record_text(item, ITEM_FAST_S, fast ? suffix(plan, u) : "");
+    record_text(item, ITEM_ALONG_S, along ? suffix(plan, u) : "");
     record_number(item, ITEM_PACKED_BYTES, u * bytes_ahead(plan));
-    record_number(item, ITEM_DOWN, u * PATCH_ROWS * (plan->patch + 1) * plan->view.element_bytes);
-    record_number(item, ITEM_ALONG, u * PATCH_ROWS * plan->view.element_bytes);
+    record_number(item, ITEM_ENTERING, rows * plan->view.element_bytes);
+    record_number(item, ITEM_LEAVING, rows * plan_stage_pitch(plan));
   }
   add_list(m, LIST_ITEM, first);
   record_text(add_fact(m, LIST_ITEMS), ITEMS_FIRST_S, suffix(plan, 0));
@@ -202,7 +204,6 @@ static void add_plan(struct model *m) {
   record_number(facts, PLAN_BUSY_THREADS, plan->tiles_per_block * plan_threads_of_tile(plan));
   record_number(facts, PLAN_MOVING, plan->moving);
   record_number(facts, PLAN_RANK, plan->rank);
-  record_number(facts, PLAN_FAST, plan->fast);
   record_number(facts, PLAN_BOX_REST, plan_box_axis(plan, plan->rank - 1));
   record_number(facts, PLAN_PADDED, plan->padded);
   record_number(facts, PLAN_STAGED, plan->staging);
@@ -242,6 +243,7 @@ static void add_kernel(struct model *m, const struct key *key) {
   record_text(kernel, KERNEL_SHAPE, shape);
   record_text(kernel, KERNEL_ENTRY, m->entry);
   record_number(kernel, KERNEL_THREADS, plan->block);
+  record_number(kernel, KERNEL_REGISTERS, plan->registers);
   record_text(kernel, KERNEL_TARGET, numbered(m, "sm_", plan->needed_sm));
   record_text(kernel, KERNEL_VERSION, version(m, plan->needed_ptx));
 }

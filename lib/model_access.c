@@ -210,6 +210,7 @@ static void list_transfers(struct model *m, const char *guard, bool cut) {
   const char *strength = plan->strong ? scope_row(plan->signature.scope)->strength : "";
   const char *value = value_word(plan);
   struct transfer from_view = {"view", "view", "the span", strength, "x", plan->view.partial};
+  /* Each side of a patch has its own items, and so its own predicate. */
   const char *tile_guard = plan->staging ? "tile" : guard;
   struct transfer from_tile = {"tile", tile_guard, "the tile operand", "", "x", cut};
   struct transfer to_view = {"view", guard, "the span", strength, value, cut};
@@ -266,25 +267,42 @@ static void add_update(struct model *m, const char *guard, bool cut) {
   record_text(update, UPDATE_MASK, sign_mask(m));
 }
 
-/* The way through shared memory: rows of a patch are one element longer, so that columns spread. */
+/*
+ * The way through shared memory. Elements enter down the columns and leave as words along the rows:
+ * a row runs along the side that is written. `along` and `across` are bytes to the next thread's.
+ */
 static void add_stage(struct model *m) {
   const struct plan *plan = m->plan;
   bool reads = plan_reads_view(plan);
-  int32_t bytes = plan->view.element_bytes;
+  int32_t bytes = plan->view.element_bytes, pitch = plan_stage_pitch(plan);
   struct record *stage = add_fact(m, LIST_STAGE);
-  record_number(stage, STAGE_UNIT, plan->unit);
-  record_number(stage, STAGE_PATCH, plan->patch);
-  record_number(stage, STAGE_ROW_BYTES, (plan->patch + 1) * bytes);
-  record_number(stage, STAGE_ELEMENT_BYTES, bytes);
-  record_number(stage, STAGE_BYTES, plan->patch * (plan->patch + 1) * bytes);
-  record_text(stage, STAGE_LOAD, width_row(bytes)->load);
-  record_text(stage, STAGE_STORE, width_row(bytes)->store);
-  record_number(stage, STAGE_FROM_VIEW, reads);
+  record_number(stage, STAGE_BYTES, plan->patch * pitch);
+  record_number(stage, STAGE_ROW_BYTES, pitch);
+  record_number(stage, STAGE_VIEW_ALONG, plan->vector * (reads ? pitch : bytes));
+  record_number(stage, STAGE_VIEW_ACROSS, reads ? bytes : pitch);
+  record_number(stage, STAGE_TILE_ALONG, plan->vector * (reads ? bytes : pitch));
+  record_number(stage, STAGE_TILE_ACROSS, reads ? pitch : bytes);
+  record_text(stage, STAGE_ENTERS, reads ? "view" : "tile");
+  record_text(stage, STAGE_LEAVES, reads ? "tile" : "view");
+  record_text(stage, STAGE_ELEMENT, width_row(bytes)->store);
+  record_number(stage, STAGE_ELEMENT_BITS, 8 * bytes);
+  record_text(stage, STAGE_WORD, width_row(plan->lane_elements * bytes)->load);
+}
+
+static void list_staged(struct model *m) {
+  const struct plan *plan = m->plan;
   int32_t first = m->record_count;
+  for (int32_t n = 0; n < plan->lane_elements && plan->staging; n++)
+    record_number(add_record(m), ENTRY_N, n);
+  add_list(m, LIST_ENTRY, first);
+  first = m->record_count;
   for (int32_t i = 0; i < 2 && plan->staging; i++) {
     int32_t axis = i == 0 ? plan->moving : plan->unit;
     struct record *turned = add_record(m);
     record_number(turned, TURNED_K, axis);
+    record_number(turned, TURNED_SCALED, i == 0 && plan->vector > 1);
+    record_number(turned, TURNED_THREAD_ELEMENTS, plan->vector);
+    record_number(turned, TURNED_PART_ELEMENTS, plan->patch);
     record_number(turned, TURNED_PARTS, plan->parts[axis] > 1);
     record_number(turned, TURNED_RAGGED, i == 0 && plan->ragged >> axis & 1);
     record_number(turned, TURNED_SHAPE, plan->shape[axis]);
@@ -300,6 +318,8 @@ static void list_guarded(struct model *m) {
   bool cut = plan->view.partial || plan->tile.partial;
   const char *guard = !reads && array ? "both" : "view";
   struct record *view = add_fact(m, LIST_VIEW), *tile = add_fact(m, LIST_TILE);
+  record_number(view, VIEW_ALONG, plan_item_axis(plan, true));
+  record_number(tile, TILE_ALONG, plan_item_axis(plan, false));
   record_number(view, VIEW_PARTIAL, plan->view.partial);
   record_number(view, VIEW_GATHERS, s->kind == TPTX_GATHER_SCATTER_VIEW);
   record_number(tile, TILE_PARTIAL, plan->tile.partial);
@@ -311,6 +331,7 @@ static void list_guarded(struct model *m) {
   list_coordinates(m, LIST_TILE_COORDINATE, false);
   list_shifted(m);
   add_stage(m);
+  list_staged(m);
   list_transfers(m, guard, cut);
   add_update(m, guard, cut);
 }

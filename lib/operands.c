@@ -15,12 +15,24 @@ static bool is_picked(const struct signature *s, int32_t axis) {
   return is_gather(s) && axis == s->dim;
 }
 
+struct item_axes item_axes(const struct signature *s) {
+  int32_t last = s->rank > 0 ? s->rank - 1 : 0;
+  int32_t of_view = -1, of_tile = -1;
+  for (int32_t k = s->rank - 1; k >= 0; k--) {
+    bool view = stride_is_one(s->layout, s->layout_strides, s->rank, k);
+    bool tile = stride_is_one(s->tile_layout, s->tile_strides, s->rank, k);
+    if (view && tile) return (struct item_axes){k, k};
+    if (view && of_view < 0) of_view = k;
+    if (tile && of_tile < 0) of_tile = k;
+  }
+  bool apart = of_view >= 0 && of_tile >= 0;
+  return apart ? (struct item_axes){of_view, of_tile} : (struct item_axes){last, last};
+}
+
 int32_t fast_axis(const struct signature *s) {
-  for (int32_t k = s->rank - 1; k >= 0; k--)
-    if (stride_is_one(s->layout, s->layout_strides, s->rank, k) &&
-        stride_is_one(s->tile_layout, s->tile_strides, s->rank, k))
-      return k;
-  return s->rank > 0 ? s->rank - 1 : 0;
+  struct item_axes along = item_axes(s);
+  if (along.view == along.tile) return along.view;
+  return s->rank - 1;
 }
 
 static int64_t quotient_up(int64_t dividend, int64_t divisor) {
@@ -255,41 +267,59 @@ static bool is_multiple(int64_t elements, int32_t size, int64_t bytes) {
   return (uint64_t)elements * (uint64_t)size % (uint64_t)bytes == 0;
 }
 
-/*
- * All pitches but the one along the fast axis, which is 1 or not used for more than one element.
- * Without elements no pitch is used.
- */
-static bool layout_aligned(const struct layout *layout, int32_t fast, int64_t bytes,
+/* All pitches but the one along the unit axis. Without elements no pitch is used. */
+static bool layout_aligned(const struct layout *layout, int32_t unit, int64_t bytes,
                            int32_t *axis) {
   for (*axis = 0; *axis < layout->rank; ++*axis)
-    if (*axis != fast && !is_multiple(layout->strides[*axis], layout->bytes, bytes))
+    if (*axis != unit && !is_multiple(layout->strides[*axis], layout->bytes, bytes))
       return layout_is_empty(layout);
   return true;
 }
 
+/* Where the span's items begin along its unit axis, but for the index array's own picks. */
+static bool chunks_aligned(const struct signature *s, const struct operands *o, int32_t unit,
+                           int64_t bytes, const char **culprit) {
+  if (is_picked(s, unit)) return true;
+  *culprit = "args.first";
+  if (!is_multiple(o->box[unit].origin, o->view.bytes, bytes)) return false;
+  *culprit = is_gather(s) ? "args.step" : "strides";
+  return is_multiple(o->box[unit].step, o->view.bytes, bytes);
+}
+
+/* Patches have no path for an item that a row's end cuts. */
+static bool rows_aligned(const struct signature *s, const struct operands *o,
+                         struct item_axes along, struct grains grains, const char **culprit,
+                         int32_t *axis) {
+  *culprit = "args.extents";
+  *axis = along.view;
+  if (!is_multiple(o->view.extents[*axis], o->view.bytes, grains.view)) return false;
+  *culprit = "args.tile_extents";
+  *axis = along.tile;
+  return s->tiles == TPTX_TILES_PACKED ||
+         is_multiple(o->tile.extents[*axis], o->tile.bytes, grains.tile);
+}
+
 bool operands_aligned(const struct signature *s, const tptx_args *args, const struct operands *o,
                       struct grains grains, const char **culprit, int32_t *axis) {
-  int32_t fast = fast_axis(s);
-  int32_t view_bytes = o->view.bytes, tile_bytes = o->tile.bytes;
+  struct item_axes along = item_axes(s);
   *axis = -1;
   *culprit = "args.span";
   if (!is_multiple((int64_t)args->span, 1, grains.view)) return false;
   *culprit = "args.tile";
   if (!is_multiple((int64_t)args->tile, 1, grains.tile)) return false;
   *culprit = "args.layout_strides";
-  if (!layout_aligned(&o->view, fast, grains.view, axis)) return false;
+  if (!layout_aligned(&o->view, along.view, grains.view, axis)) return false;
   *culprit = "args.tile_strides";
-  if (s->tiles == TPTX_TILES_ARRAY && !layout_aligned(&o->tile, fast, grains.tile, axis))
+  if (s->tiles == TPTX_TILES_ARRAY && !layout_aligned(&o->tile, along.tile, grains.tile, axis))
     return false;
-  *axis = fast;
+  if (along.view != along.tile && !rows_aligned(s, o, along, grains, culprit, axis)) return false;
   *culprit = "shape";
-  if (!is_multiple(o->shape[fast], view_bytes, grains.view)) return false;
-  if (!is_multiple(o->shape[fast], tile_bytes, grains.tile)) return false;
-  if (is_picked(s, fast)) return true;
-  *culprit = "args.first";
-  if (!is_multiple(o->box[fast].origin, view_bytes, grains.view)) return false;
-  *culprit = is_gather(s) ? "args.step" : "strides";
-  return is_multiple(o->box[fast].step, view_bytes, grains.view);
+  *axis = along.view;
+  if (!is_multiple(o->shape[along.view], o->view.bytes, grains.view)) return false;
+  *axis = along.tile;
+  if (!is_multiple(o->shape[along.tile], o->tile.bytes, grains.tile)) return false;
+  *axis = along.view;
+  return chunks_aligned(s, o, along.view, grains.view, culprit);
 }
 
 static bool strides_narrow(const struct layout *layout, int32_t *axis) {

@@ -19,6 +19,15 @@ struct box_axis {
  */
 int32_t fast_axis(const struct signature *signature);
 
+/*
+ * The axis along which the items of each side lie: the fast one, unless each side is contiguous
+ * along an axis of its own.
+ */
+struct item_axes {
+  int32_t view, tile;
+};
+struct item_axes item_axes(const struct signature *signature);
+
 struct operands {
   int32_t rank;             /* 1..8: rank 0 counts as one axis of one element */
   struct layout view, tile; /* the tile's only with an array operand */

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { USUAL_BLOCK = 256, VECTOR_BYTES = 16 };
+enum { USUAL_BLOCK = 256, VECTOR_BYTES = 16, WORD_BYTES = 4 };
 
 enum effect plan_effect(const struct plan *plan) {
   return operation_row(plan->signature.operation)->effect;
@@ -51,9 +51,22 @@ int32_t plan_moving(const struct plan *plan, bool view) {
   return plan->staging && !view ? plan->unit : plan->moving;
 }
 
+int32_t plan_item_axis(const struct plan *plan, bool view) {
+  return plan->staging && view ? plan->unit : plan->fast;
+}
+
+int32_t plan_patch_rows(const struct plan *plan) {
+  return plan->staging ? plan->patch / plan->flight : 0;
+}
+
+int32_t plan_stage_pitch(const struct plan *plan) {
+  int32_t bytes = plan->view.element_bytes;
+  return plan->patch * bytes + (bytes > WORD_BYTES ? bytes : WORD_BYTES);
+}
+
 int32_t plan_elements_ahead(const struct plan *plan) {
   if (plan->moving < 0) return 0;
-  bool items = plan->moving == plan->fast && !plan->staging;
+  bool items = plan->moving == plan_item_axis(plan, true);
   return plan->threads[plan->moving] * (items ? plan->vector : 1);
 }
 
@@ -75,6 +88,51 @@ const char *note_text(enum note_name name) {
   return texts[name];
 }
 
+/* ---- Staging --------------------------------------------------------------------------------- */
+
+/*
+ * Transposed spans: a warp that is contiguous on one side is scattered over the other. Square
+ * patches are read along the span's unit axis, turned in shared memory, and written along the tile
+ * operand's, in items of a word on both sides. Measured: 64x64 f32 tiles of a transposed span from
+ * 0.46 to 0.97 of a copy.
+ */
+static void choose_staging(struct plan *plan) {
+  enum { WIDE = 64, NARROW = 32 };
+  const struct signature *s = &plan->signature;
+  struct item_axes along = item_axes(s);
+  int32_t last = plan->rank - 1;
+  bool moves = plan_effect(plan) == EFFECT_READ ||
+               (plan_effect(plan) == EFFECT_WRITE && s->tiles == TPTX_TILES_PACKED);
+  if (along.view == along.tile || along.tile != last || (gathers(plan) && s->dim == along.view))
+    return;
+  if (!moves || plan->strong || s->value != s->type || s->threads || s->flight) return;
+  int32_t shorter = plan->shape[last];
+  if (plan->shape[along.view] < shorter) shorter = plan->shape[along.view];
+  if (shorter < NARROW / 2) return;
+  plan->staging = 1;
+  plan->unit = along.view;
+  plan->moving = last;
+  plan->patch = shorter < WIDE || plan->view.element_bytes > WORD_BYTES ? NARROW : WIDE;
+  note(plan, NOTE_STAGED, plan->unit, plan->patch);
+}
+
+/*
+ * So many items a thread that a block has the usual number of threads, or twice as many. All
+ * threads that a multiprocessor holds share 65536 registers; left alone, the compiler takes up to
+ * 46 for a load, and half of the blocks are missing. Measured: f32 into an array from 0.87 to 0.95.
+ */
+static void deal_patch(struct plan *plan) {
+  enum { FEWEST = 2, MOST = 8, REGISTERS_OF_FULL_HOUSE = 32 };
+  int32_t items = plan->patch * plan->patch / plan->vector;
+  plan->flight = items / USUAL_BLOCK;
+  if (plan->flight < FEWEST) plan->flight = FEWEST;
+  if (plan->flight > MOST) plan->flight = MOST;
+  for (int32_t k = 0; k < plan->rank; k++) plan->threads[k] = 1;
+  plan->threads[plan->unit] = plan->patch / plan->vector;
+  plan->threads[plan->moving] = plan_patch_rows(plan);
+  if (plan_reads_view(plan)) plan->registers = REGISTERS_OF_FULL_HOUSE;
+}
+
 /* ---- Vector width ---------------------------------------------------------------------------- */
 
 /* The largest power of two up to `most` that divides `number`. */
@@ -91,18 +149,20 @@ static void limit_vector(struct plan *plan, int64_t number, enum note_name why) 
   note(plan, why, limit, number);
 }
 
-static void limit_vector_by_pitches(struct plan *plan, int32_t kind, const int64_t *extents,
-                                    const int64_t *strides) {
-  struct layout layout = {.rank = plan->signature.rank, .bytes = 1};
-  memcpy(layout.extents, extents, sizeof layout.extents);
-  memcpy(layout.strides, strides, sizeof layout.strides);
+static void limit_vector_by_pitches(struct plan *plan, bool view) {
+  const struct signature *s = &plan->signature;
+  struct layout layout = {.rank = s->rank, .bytes = 1};
+  int32_t kind = view ? s->layout : s->tile_layout;
+  memcpy(layout.strides, view ? s->layout_strides : s->tile_strides, sizeof layout.strides);
+  for (int32_t k = 0; k < s->rank; k++) layout.extents[k] = view ? s->extents[k] : TPTX_DYNAMIC;
   if (kind != TPTX_LAYOUT_STRIDED && !layout_strides_of(&layout, kind)) return;
   for (int32_t k = 0; k < layout.rank; k++)
-    if (k != plan->fast && layout.strides[k] != TPTX_DYNAMIC)
+    if (k != plan_item_axis(plan, view) && layout.strides[k] != TPTX_DYNAMIC)
       limit_vector(plan, layout.strides[k], NOTE_VECTOR_PITCH);
 }
 
 static bool vectors_possible(struct plan *plan) {
+  if (plan->staging) return true;
   const struct signature *s = &plan->signature;
   int32_t fast = plan->fast;
   bool gathered = gathers(plan) && s->dim == fast;
@@ -120,7 +180,8 @@ static void limit_vector_by_types(struct plan *plan) {
   int32_t bytes = plan->view.element_bytes;
   int32_t widest = bytes > plan->tile.element_bytes ? bytes : plan->tile.element_bytes;
   plan->vector = VECTOR_BYTES / widest;
-  if (s->align < VECTOR_BYTES) {
+  if (plan->staging) plan->vector = WORD_BYTES > bytes ? WORD_BYTES / bytes : 1;
+  if (s->align < plan->vector * widest) {
     plan->vector = s->align > widest ? s->align / widest : 1;
     note(plan, NOTE_VECTOR_ALIGN, plan->vector, s->align);
   }
@@ -142,9 +203,9 @@ static void limit_vector_by_types(struct plan *plan) {
  */
 static void choose_shifted(struct plan *plan) {
   const struct signature *s = &plan->signature;
-  enum { WORD_BYTES = 4, ITEM_BYTES = 8 };
+  enum { ITEM_BYTES = 8 };
   int32_t bytes = plan->view.element_bytes;
-  if (!signature_may_shift(s) || plan->vector * bytes >= WORD_BYTES) return;
+  if (!signature_may_shift(s) || plan->staging || plan->vector * bytes >= WORD_BYTES) return;
   int32_t most = (s->tile_align < ITEM_BYTES ? s->tile_align : ITEM_BYTES) / bytes;
   int32_t vector = power_dividing(plan->shape[plan->fast], most);
   for (int32_t k = 0; k < s->rank && s->tile_layout == TPTX_LAYOUT_STRIDED; k++)
@@ -158,17 +219,17 @@ static void choose_shifted(struct plan *plan) {
 
 static void choose_vector(struct plan *plan) {
   const struct signature *s = &plan->signature;
-  static const int64_t unknown[TPTX_MAX_RANK] = {TPTX_DYNAMIC, TPTX_DYNAMIC, TPTX_DYNAMIC,
-                                                 TPTX_DYNAMIC, TPTX_DYNAMIC, TPTX_DYNAMIC,
-                                                 TPTX_DYNAMIC, TPTX_DYNAMIC};
+  int32_t along = plan_item_axis(plan, true);
   plan->vector = 1;
   if (!vectors_possible(plan)) return;
   limit_vector_by_types(plan);
-  limit_vector(plan, plan->shape[plan->fast], NOTE_VECTOR_SHAPE);
-  if (!gathers(plan) && s->rank > 0) limit_vector(plan, s->strides[plan->fast], NOTE_VECTOR_STEP);
-  limit_vector_by_pitches(plan, s->layout, s->extents, s->layout_strides);
-  if (s->tiles == TPTX_TILES_ARRAY)
-    limit_vector_by_pitches(plan, s->tile_layout, unknown, s->tile_strides);
+  limit_vector(plan, plan->shape[along], NOTE_VECTOR_SHAPE);
+  limit_vector(plan, plan->shape[plan_item_axis(plan, false)], NOTE_VECTOR_SHAPE);
+  if (!gathers(plan) && s->rank > 0) limit_vector(plan, s->strides[along], NOTE_VECTOR_STEP);
+  limit_vector_by_pitches(plan, true);
+  if (s->tiles == TPTX_TILES_ARRAY) limit_vector_by_pitches(plan, false);
+  if (plan->staging && s->extents[along] != TPTX_DYNAMIC)
+    limit_vector(plan, s->extents[along], NOTE_VECTOR_EXTENT);
   choose_shifted(plan);
 }
 
@@ -283,46 +344,6 @@ static void choose_items(struct plan *plan, int32_t flight, int32_t room) {
   if (plan->moving < 0 || plan->items[plan->moving] % plan->flight == 0) deal_threads(plan, room);
 }
 
-/* The axis other than the last along which the span is contiguous; -1 for none. */
-static int32_t view_unit_axis(const struct signature *s) {
-  for (int32_t k = 0; k < s->rank - 1; k++)
-    if (stride_is_one(s->layout, s->layout_strides, s->rank, k)) return k;
-  return -1;
-}
-
-/*
- * Transposed spans: a warp that is contiguous on one side is scattered over the other. Square
- * patches are read along the span's unit axis, turned in shared memory, and written along the tile
- * operand's. Measured: 64x64 f32 tiles of a transposed span from 0.46 to 0.93 of a copy.
- */
-static bool choose_staging(struct plan *plan) {
-  const struct signature *s = &plan->signature;
-  int32_t last = plan->rank - 1, unit = view_unit_axis(s);
-  bool moves = plan_effect(plan) == EFFECT_READ ||
-               (plan_effect(plan) == EFFECT_WRITE && s->tiles == TPTX_TILES_PACKED);
-  if (unit < 0 || !moves || plan->strong || s->value != s->type || s->threads || s->flight)
-    return false;
-  if (!stride_is_one(s->tile_layout, s->tile_strides, s->rank, last)) return false;
-  if (stride_is_one(s->layout, s->layout_strides, s->rank, last)) return false;
-  if (gathers(plan) && s->dim == unit) return false;
-  /* Rows of 128 bytes, or as near as a thread block comes. */
-  int32_t patch = plan->view.element_bytes >= 4 ? 32 : 64;
-  if (plan->shape[unit] < patch / 2 || plan->shape[last] < patch / 2) return false;
-  plan->staging = 1;
-  plan->unit = unit;
-  plan->moving = last;
-  plan->patch = patch;
-  plan->flight = patch / PATCH_ROWS;
-  note(plan, NOTE_STAGED, unit, patch);
-  return true;
-}
-
-static void deal_patch(struct plan *plan) {
-  for (int32_t k = 0; k < plan->rank; k++) plan->threads[k] = 1;
-  plan->threads[plan->unit] = plan->patch;
-  plan->threads[plan->moving] = PATCH_ROWS;
-}
-
 /*
  * How many threads of a block work on one tile. Rows of a tile that are shorter than 256 bytes are
  * read beside the same rows of the next tiles, so that a block still reads whole runs of memory.
@@ -345,8 +366,8 @@ static void choose_threads(struct plan *plan) {
   int32_t room = room_of_tile(plan, block);
   int32_t flight = s->flight ? s->flight : usual_flight(plan);
   for (int32_t k = 0; k < plan->rank; k++) plan->items[k] = plan->shape[k];
-  plan->items[plan->fast] /= plan->vector;
-  if (choose_staging(plan))
+  plan->items[plan_item_axis(plan, true)] /= plan->vector;
+  if (plan->staging)
     deal_patch(plan);
   else
     choose_items(plan, flight, room);
@@ -377,8 +398,9 @@ static bool chunks_are_whole(const struct signature *s, int32_t k) {
   return s->shape[k] <= s->extents[k] - last;
 }
 
-/* A row's end never cuts an item: static, or a dense pitch that the alignment class covers. */
+/* A row's end never cuts an item: static, or what the alignment class covers. */
 static bool rows_hold_whole_items(const struct plan *plan, int32_t layout, int64_t extent) {
+  if (plan->staging) return true;
   if (extent != TPTX_DYNAMIC) return extent % plan->vector == 0;
   return layout != TPTX_LAYOUT_STRIDED && plan->rank >= 2;
 }
@@ -397,13 +419,13 @@ static int32_t choose_view_checks(const struct plan *plan) {
 
 static void choose_masks(struct plan *plan) {
   const struct signature *s = &plan->signature;
-  int32_t fast = plan->fast;
+  int32_t along = plan_item_axis(plan, true);
   bool array = s->tiles == TPTX_TILES_ARRAY;
-  int64_t extent = s->rank == 0 ? 1 : s->extents[fast];
+  int64_t extent = s->rank == 0 ? 1 : s->extents[along];
   plan->view.checked = choose_view_checks(plan);
-  if (plan->shifted) plan->view.checked |= 1 << fast;
+  if (plan->shifted) plan->view.checked |= 1 << along;
   plan->tile.checked = array ? (1 << plan->rank) - 1 : 0;
-  plan->view.partial = plan->shifted || (plan->vector > 1 && plan->view.checked >> fast & 1 &&
+  plan->view.partial = plan->shifted || (plan->vector > 1 && plan->view.checked >> along & 1 &&
                                          !rows_hold_whole_items(plan, s->layout, extent));
   plan->tile.partial =
       plan->vector > 1 && array && !rows_hold_whole_items(plan, s->tile_layout, TPTX_DYNAMIC);
@@ -460,6 +482,7 @@ tptx_status plan_make(const struct signature *signature, struct plan *plan, tptx
   plan->flight = 1;
   for (int32_t k = 0; k < plan->rank; k++)
     plan->shape[k] = signature->rank > 0 ? (int32_t)signature->shape[k] : 1;
+  choose_staging(plan);
   choose_vector(plan);
   choose_lanes(plan);
   choose_update(plan);

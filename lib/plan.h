@@ -57,7 +57,7 @@ struct access {
 
 struct plan {
   struct signature signature;
-  int32_t fast;                 /* axis along which the elements of an item lie */
+  int32_t fast;                 /* axis along which the elements of an item lie, but for patches */
   int32_t rank;                 /* 1..8; rank 0 is planned as one axis of one element */
   int32_t shape[TPTX_MAX_RANK]; /* of the tile, elements */
   int32_t items[TPTX_MAX_RANK]; /* of the tile, items */
@@ -75,9 +75,10 @@ struct plan {
   int32_t rounds; /* 1: one thread block works on all parts of its tile, one after the other */
   int32_t index_bits;
   int32_t padded;
-  int32_t staging; /* 1: through shared memory, patch by patch, since the unit axes differ */
-  int32_t unit;    /* the span's unit axis where it is staged, else -1 */
-  int32_t patch;   /* elements of a patch along each of the two axes; 0 where nothing is staged */
+  int32_t staging;   /* 1: through shared memory, patch by patch, since the unit axes differ */
+  int32_t unit;      /* the span's unit axis where it is staged, else -1; the tile's is the last */
+  int32_t registers; /* of a thread at most; 0: as many as the compiler takes */
+  int32_t patch;     /* elements of a patch along each of the two axes; 0 where nothing is staged */
   int32_t needed_sm, needed_ptx; /* the lowest that every form of the text needs */
   struct access view, tile;
   int32_t quantity_count, parameter_bytes;
@@ -101,8 +102,12 @@ uint64_t plan_padding(const struct plan *plan, uint64_t pattern);
 int64_t plan_parts(const struct plan *plan);           /* pieces that one tile is cut into */
 int64_t plan_blocks(const struct plan *plan);          /* thread blocks of one tile */
 int32_t plan_threads_of_tile(const struct plan *plan); /* threads that work on one tile */
-/* A staged patch is square; a thread block takes so many of its rows at once. */
-enum { PATCH_ROWS = 8 };
+/* The axis along which the items of a side lie: the fast one but for patches. */
+int32_t plan_item_axis(const struct plan *plan, bool view);
+/* Rows of a patch that a thread block moves at once, on either side: each as a run of items. */
+int32_t plan_patch_rows(const struct plan *plan);
+/* From row to row in shared memory: a word longer than a patch, so that columns spread. */
+int32_t plan_stage_pitch(const struct plan *plan);
 
 /* Threads are dealt out over the fast axis first, then over the others from the last on. */
 int32_t plan_axis_in_order(const struct plan *plan, int32_t place);

@@ -238,6 +238,7 @@ tileptx_goldens = \
   tests/golden/strided_load_f32_short_rows.ptx \
   tests/golden/strided_load_f64_rank_0.ptx \
   tests/golden/strided_load_masked_bf16_align_4.ptx \
+  tests/golden/strided_load_masked_bf16_turned_words.ptx \
   tests/golden/strided_load_masked_bool.ptx \
   tests/golden/strided_load_masked_f32.ptx \
   tests/golden/strided_load_masked_f32_all_whole.ptx \

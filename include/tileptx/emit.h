@@ -203,8 +203,10 @@ typedef struct tptx_view {
                            is found from the operands by tptx_run. Multiples of it must be, on both
                            sides: the address; every pitch but that of the axis along which vectors
                            lie (contiguous, mostly the last), even of extent 1; on that axis
-                           shape, first and step of the chunks. A launch that breaks it is refused
-                           where the code relies on it (MISALIGNED). */
+                           shape, first and step of the chunks. Where span and tile operand are
+                           contiguous along different axes, each has its own, and the extent along
+                           it must be a multiple, too. A launch that breaks it is refused where the
+                           code relies on it (MISALIGNED). */
   tptx_layout layout;
   int64_t extents[TPTX_MAX_RANK];        /* 0.. or TPTX_DYNAMIC */
   int64_t layout_strides[TPTX_MAX_RANK]; /* LAYOUT_STRIDED only: any number or TPTX_DYNAMIC */
