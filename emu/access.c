@@ -8,11 +8,19 @@
 static const char *access_name(const struct instruction *in) {
   return in->operation == OP_LOAD    ? "load"
          : in->operation == OP_STORE ? "store"
+         : in->operation == OP_COPY  ? "asynchronous copy"
                                      : "atomic operation";
 }
 
-static uint8_t *find_shared(struct interpreter *machine, const struct instruction *in,
-                            uint64_t address, uint32_t bytes) {
+bool access_aligned(struct interpreter *machine, const struct instruction *in, uint64_t address,
+                    uint32_t bytes) {
+  return address % bytes == 0 || machine_fail(machine, in, ERROR_MISALIGNED_ADDRESS,
+                                              "misaligned address: %s of %u bytes at 0x%llx",
+                                              access_name(in), bytes, (unsigned long long)address);
+}
+
+uint8_t *access_shared(struct interpreter *machine, const struct instruction *in, uint64_t address,
+                       uint32_t bytes) {
   const struct kernel *kernel = machine->kernel;
   for (size_t k = 0; k < kernel->shared_count; k++) {
     const struct shared_variable *variable = &kernel->shared[k];
@@ -44,8 +52,8 @@ static const struct allocation *recall(struct interpreter *machine, uint64_t add
   return NULL;
 }
 
-static uint8_t *find_global(struct interpreter *machine, const struct instruction *in,
-                            uint64_t address, uint32_t bytes) {
+uint8_t *access_global(struct interpreter *machine, const struct instruction *in, uint64_t address,
+                       uint32_t bytes) {
   const struct allocation *entry = recall(machine, address);
   if (entry == NULL) {
     machine_fail(machine, in, ERROR_ILLEGAL_ADDRESS,
@@ -75,9 +83,21 @@ static bool report_race(struct interpreter *machine, const struct instruction *i
                       access->write ? "write" : "read", access->thread, access->block);
 }
 
+bool access_note(struct interpreter *machine, const struct instruction *in,
+                 struct race_tracker *races, const struct race_access *access) {
+  struct race_report report;
+  int found = race_note(races, access, &report);
+  if (found > 0) {
+    return report_race(machine, in, access, &report);
+  }
+  return found == 0 ||
+         machine_fail(machine, in, ERROR_OUT_OF_MEMORY, "no memory to track accesses");
+}
+
 /* A weak vector is one access to the race tracker, a strong one an access an element. */
 static bool track(struct interpreter *machine, const struct instruction *in, uint64_t address) {
-  bool shared = in->space == SPACE_SHARED;
+  struct race_tracker *races =
+      in->space == SPACE_SHARED ? machine->shared_races : machine->global_races;
   uint32_t parts = in->strong != 0 ? (uint32_t)in->lanes * in->packed : 1;
   uint32_t size = (uint32_t)in->size * in->lanes / parts;
   struct race_access access = {.address = address,
@@ -87,14 +107,9 @@ static bool track(struct interpreter *machine, const struct instruction *in, uin
                                .epoch = machine->epoch,
                                .scope = in->strong,
                                .write = in->operation != OP_LOAD};
-  struct race_report report;
   for (uint32_t k = 0; k < parts; k++) {
-    int found = race_note(shared ? machine->shared_races : machine->global_races, &access, &report);
-    if (found > 0) {
-      return report_race(machine, in, &access, &report);
-    }
-    if (found < 0) {
-      return machine_fail(machine, in, ERROR_OUT_OF_MEMORY, "no memory to track accesses");
+    if (!access_note(machine, in, races, &access)) {
+      return false;
     }
     access.address += size;
   }
@@ -106,14 +121,11 @@ static uint8_t *reach(struct interpreter *machine, const struct instruction *in,
                       const uint64_t *registers) {
   uint64_t address = registers[in->source[0]] + (uint64_t)in->offset;
   uint32_t bytes = (uint32_t)in->size * in->lanes;
-  if (address % bytes != 0) {
-    machine_fail(machine, in, ERROR_MISALIGNED_ADDRESS,
-                 "misaligned address: %s of %u bytes at 0x%llx", access_name(in), bytes,
-                 (unsigned long long)address);
+  if (!access_aligned(machine, in, address, bytes)) {
     return NULL;
   }
-  uint8_t *host = in->space == SPACE_SHARED ? find_shared(machine, in, address, bytes)
-                                            : find_global(machine, in, address, bytes);
+  uint8_t *host = in->space == SPACE_SHARED ? access_shared(machine, in, address, bytes)
+                                            : access_global(machine, in, address, bytes);
   return host != NULL && track(machine, in, address) ? host : NULL;
 }
 

@@ -64,6 +64,7 @@ void interpreter_free(struct interpreter *machine) {
   free(machine->defined);
   free(machine->threads);
   free(machine->shared);
+  free(machine->copies);
   free(machine);
 }
 
@@ -218,6 +219,10 @@ static bool rare(struct interpreter *machine, const struct instruction *in, uint
   case OP_CVT_FLOAT:
   case OP_CVT_PAIR:
   case OP_CVT_BOTH: value = convert(in, A, B); break;
+  case OP_COPY:
+  case OP_COPY_COMMIT:
+  case OP_COPY_WAIT:
+  case OP_COPY_WAIT_ALL: return copy_run(machine, in, registers);
   case OP_TRAP: return machine_fail(machine, in, ERROR_LAUNCH_FAILED, "trap");
   default: return machine_fail(machine, in, ERROR_LAUNCH_FAILED, "operation without a meaning");
   }
@@ -244,6 +249,7 @@ static enum thread_progress run_thread(struct interpreter *machine, struct threa
   uint32_t at = thread->at;
   uint64_t executed = 0;
   enum thread_progress progress = THREAD_READY;
+  machine->running = thread;
   while (progress == THREAD_READY) {
     const struct instruction *in = &code[at++];
     executed++;
@@ -358,7 +364,7 @@ static void set_specials(const struct interpreter *machine, uint64_t *registers)
 static bool run_simple_block(struct interpreter *machine, uint32_t threads) {
   const struct kernel *kernel = machine->kernel;
   for (machine->thread = 0; machine->thread < threads; machine->thread++) {
-    struct thread thread = {0, THREAD_READY};
+    struct thread thread = {.progress = THREAD_READY};
     memcpy(machine->defined, kernel->defined, kernel->slot_count);
     set_specials(machine, machine->registers);
     if (run_thread(machine, &thread, machine->registers, machine->defined) == THREAD_FAILED) {
@@ -392,7 +398,7 @@ static bool run_barrier_block(struct interpreter *machine, uint32_t threads) {
   size_t slots = kernel->slot_count;
   bool ended = false;
   for (uint32_t k = 0; k < threads; k++) {
-    machine->threads[k] = (struct thread){0, THREAD_READY};
+    machine->threads[k] = (struct thread){.progress = THREAD_READY};
     machine->thread = k;
     memcpy(machine->defined + k * slots, kernel->defined, slots);
     set_specials(machine, machine->registers + k * slots);
@@ -401,6 +407,9 @@ static bool run_barrier_block(struct interpreter *machine, uint32_t threads) {
     for (uint32_t k = 0; k < threads; k++) {
       struct thread *thread = &machine->threads[k];
       machine->thread = k;
+      if (!copies_note(machine, thread)) {
+        return false;
+      }
       thread->progress =
           run_thread(machine, thread, machine->registers + k * slots, machine->defined + k * slots);
       if (thread->progress == THREAD_FAILED) {
@@ -487,6 +496,7 @@ int interpret(struct interpreter *machine, const struct launch *launch, uint64_t
     machine->block_at[2] = (uint32_t)(number / launch->grid[0] / launch->grid[1]);
     machine->block = (uint32_t)(k + 1);
     machine->epoch = 0;
+    copies_clear(machine);
     if (launch->kernel->shared_count > 0) {
       race_tracker_clear(machine->shared_races);
     }

@@ -15,6 +15,7 @@ libtileptx_emu_la_SOURCES = \
   emu/context.h \
   emu/control.c \
   emu/control.h \
+  emu/copy.c \
   emu/device.c \
   emu/entry_points.def \
   emu/error_codes.def \

@@ -101,6 +101,10 @@ enum operation {
   OP_STORE,
   OP_RED,
   OP_ATOM,
+  OP_COPY,
+  OP_COPY_COMMIT,
+  OP_COPY_WAIT,
+  OP_COPY_WAIT_ALL,
   OP_ADD,
   OP_SUB,
   OP_MUL_LO,
@@ -177,7 +181,7 @@ struct instruction {
   uint16_t operation;
   uint8_t shift;
   uint8_t lanes;         /* of a vector access, a pack or an unpack; 1 for scalars */
-  uint8_t size;          /* bytes of one element in memory */
+  uint8_t size;          /* bytes of one element in memory, or of an asynchronous copy */
   uint8_t negated;       /* bit 0: the guard; bit 1 + k: predicate source k */
   uint8_t compare;       /* enum comparison */
   uint8_t combine;       /* 0, or 1 + enum action of a setp with .and, .or, .xor */
@@ -199,8 +203,9 @@ struct instruction {
   uint32_t list;   /* first entry of a vector in kernel.lists */
   uint32_t target; /* of a branch: index of an instruction */
   uint32_t line;
+  int32_t offset2; /* of the source address of an asynchronous copy */
   uint64_t mask;
-  int64_t offset; /* of an address; truth table of lop3 */
+  int64_t offset; /* of an address; truth table of lop3; groups that a wait leaves running */
 };
 
 enum special {

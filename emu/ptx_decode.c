@@ -439,6 +439,53 @@ static bool decode_atomic(struct reader *reader, struct statement *statement,
   return taken;
 }
 
+/* .ca takes 4, 8 and 16 bytes, .cg only 16. */
+static bool take_copy_size(struct reader *reader, struct statement *statement,
+                           const struct operand *operand) {
+  uint64_t size = operand->kind == OPERAND_INTEGER ? operand->integer : 0;
+  bool all_levels = slice_is(statement->modifiers[1], "ca");
+  if (size != 16 && !(all_levels && (size == 4 || size == 8))) {
+    return refuse(reader, statement, operand,
+                  all_levels ? ".ca copies 4, 8 or 16 bytes" : ".cg copies 16 bytes");
+  }
+  statement->instruction.size = (uint8_t)size;
+  return true;
+}
+
+/* How many bytes are read; all of them where nothing is said. */
+static bool take_source_size(struct reader *reader, struct statement *statement,
+                             const struct operand *operand) {
+  struct instruction *in = &statement->instruction;
+  struct demand count = {TYPE_u32, 32, false};
+  if (operand == NULL) {
+    return slot_constant(reader, in->size, &in->source[2]);
+  }
+  if (operand->kind == OPERAND_INTEGER && operand->integer > in->size) {
+    return refuse(reader, statement, operand, "more bytes than are copied");
+  }
+  return take_source(reader, statement, operand, &count, &in->source[2]);
+}
+
+/* cp.async [shared], [global], size{, source size} */
+static bool decode_copy(struct reader *reader, struct statement *statement,
+                        const struct modifiers *modifiers) {
+  struct instruction *in = &statement->instruction;
+  struct operand *operands = statement->operands;
+  bool sized = statement->operand_count == 4;
+  (void)modifiers;
+  in->space = SPACE_GLOBAL;
+  if (!count_operands(reader, statement, sized ? 4 : 3) ||
+      !take_address(reader, statement, &operands[1])) {
+    return false;
+  }
+  in->source[1] = in->source[0];
+  in->offset2 = (int32_t)in->offset;
+  in->space = SPACE_SHARED;
+  return take_address(reader, statement, &operands[0]) &&
+         take_copy_size(reader, statement, &operands[2]) &&
+         take_source_size(reader, statement, sized ? &operands[3] : NULL);
+}
+
 static enum comparison comparison_of(struct slice word) {
   static const char *const names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                       "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
@@ -544,10 +591,10 @@ static bool decode_named(struct reader *reader, struct statement *statement, con
   static const struct {
     const char *name;
     bool (*decode)(struct reader *, struct statement *, const struct modifiers *);
-  } decoders[] = {{"move", decode_move},      {"load", decode_load},
-                  {"store", decode_store},    {"reduce", decode_reduce},
-                  {"atomic", decode_atomic},  {"compare", decode_compare},
-                  {"convert", decode_convert}};
+  } decoders[] = {{"move", decode_move},       {"load", decode_load},
+                  {"store", decode_store},     {"reduce", decode_reduce},
+                  {"atomic", decode_atomic},   {"compare", decode_compare},
+                  {"convert", decode_convert}, {"copy", decode_copy}};
   for (size_t k = 0; k < sizeof decoders / sizeof decoders[0]; k++) {
     if (strcmp(decoders[k].name, name) == 0) {
       return decoders[k].decode(reader, statement, modifiers);
