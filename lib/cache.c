@@ -113,10 +113,10 @@ static void take_out_as_victim(struct cache *cache, struct cache_entry *entry,
 
 /*
  * Only the cache has it, and no graph can have it. New holders come by the lock or by a shortcut;
- * those are held, too.
+ * those are held, too. Only a holder captures, so the holders are looked at first.
  */
 static bool unused(const struct cache_entry *entry) {
-  return entry->kernel && atomic_load(&entry->kernel->references) == 1 &&
+  return entry->kernel && holders_count(&entry->kernel->holders) == 0 &&
          !atomic_load(&entry->kernel->captured);
 }
 
@@ -163,7 +163,7 @@ static void drop_victims(struct cache *cache, struct cache_entry *victims) {
     victims = entry->next;
     tptx_kernel *kernel = entry->kernel;
     release(cache->allocator, entry);
-    kernel_drop(kernel); /* the last one may take the runtime, and this cache, along */
+    kernel_let_go(kernel); /* the last one may take the runtime, and this cache, along */
   }
 }
 
@@ -177,13 +177,14 @@ tptx_kernel *cache_find(struct cache *cache, const struct cache_request *request
 
 tptx_kernel *cache_recall(struct cache *cache, const struct shortcut_call *call,
                           const struct classes *classes) {
-  return shortcut_recall(&cache->shortcuts, call, classes);
+  tptx_kernel *kernel = shortcut_recall(&cache->shortcuts, call, classes);
+  if (kernel && !atomic_load_explicit(&kernel->touched, memory_order_relaxed))
+    atomic_store_explicit(&kernel->touched, true, memory_order_relaxed);
+  return kernel;
 }
 
-void cache_count_recalled(struct cache *cache, tptx_kernel *kernel) {
-  if (!atomic_load_explicit(&kernel->touched, memory_order_relaxed))
-    atomic_store_explicit(&kernel->touched, true, memory_order_relaxed);
-  shortcut_count(&cache->shortcuts);
+void cache_recalled_in_vain(struct cache *cache) {
+  shortcut_in_vain(&cache->shortcuts);
 }
 
 uint64_t cache_generation(const struct cache *cache) {
@@ -253,7 +254,7 @@ static tptx_status build(struct cache *cache, const struct cache_request *reques
   if (status == TPTX_OK) {
     cache->counters.builds++;
     cache->counters.kept++;
-    kernel_retain(kernel, flight->users); /* the first reference is the cache's */
+    kernel_retain(kernel, flight->users);
     flight->kernel = kernel;
     kernel->entry = entry;
     entry->kernel = kernel;
@@ -309,10 +310,10 @@ void cache_give_back(struct cache *cache, tptx_kernel *kernel) {
   }
   struct cache_entry *victims = NULL;
   pthread_mutex_lock(&cache->lock); /* with no capacity there are no shortcuts to hold */
-  /* Of the caller's reference and the cache's, the caller's goes first, under the lock. */
-  bool kept = kernel->entry && atomic_load(&kernel->references) > 1;
+  /* While the cache keeps it, no holder is the last. */
+  bool kept = kernel->entry != NULL;
   if (kept) {
-    atomic_fetch_sub(&kernel->references, 1);
+    kernel_drop(kernel);
     if (unused(kernel->entry)) take_out_as_victim(cache, kernel->entry, &victims);
   }
   pthread_mutex_unlock(&cache->lock);

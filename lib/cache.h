@@ -34,8 +34,8 @@ struct cache {
 };
 
 /*
- * What is asked for, and how to make it. `build` runs without the lock, gives a kernel with one
- * reference, and says how long it took, good or bad.
+ * What is asked for, and how to make it. `build` runs without the lock, gives a kernel that nobody
+ * holds yet, and says how long it took, good or bad.
  */
 struct cache_request {
   struct context context;
@@ -59,7 +59,7 @@ tptx_kernel *cache_find(struct cache *cache, const struct cache_request *request
  */
 tptx_kernel *cache_recall(struct cache *cache, const struct shortcut_call *call,
                           const struct classes *classes);
-void cache_count_recalled(struct cache *cache, tptx_kernel *kernel); /* it answered the request */
+void cache_recalled_in_vain(struct cache *cache); /* it did not answer the request: no hit */
 uint64_t cache_generation(const struct cache *cache);
 void cache_keep_shortcut(struct cache *cache, const struct shortcut_call *call, uint64_t generation,
                          tptx_kernel *kernel);

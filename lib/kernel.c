@@ -122,7 +122,7 @@ static tptx_status kernel_from_binary(tptx_runtime *runtime, struct context cont
   kernel->ptx = ptx;
   kernel->binary_bytes = bytes;
   memcpy(kernel->binary, binary, bytes);
-  atomic_init(&kernel->references, 1);
+  holders_open(&kernel->holders);
   atomic_init(&kernel->captured, false);
   atomic_init(&kernel->touched, false);
   atomic_init(&kernel->abandoned, false);
@@ -208,16 +208,23 @@ static void unload(tptx_kernel *kernel) {
 }
 
 void kernel_retain(tptx_kernel *kernel, unsigned count) {
-  atomic_fetch_add(&kernel->references, count);
+  holders_add(&kernel->holders, count);
 }
 
-void kernel_drop(tptx_kernel *kernel) {
-  if (atomic_fetch_sub(&kernel->references, 1) > 1) return;
+static void end(tptx_kernel *kernel) {
   tptx_runtime *runtime = kernel->runtime;
   unload(kernel);
   tptx_ptx_free(kernel->ptx);
   release(&runtime->allocator, kernel);
   runtime_release(runtime);
+}
+
+void kernel_drop(tptx_kernel *kernel) {
+  if (holders_remove(&kernel->holders)) end(kernel);
+}
+
+void kernel_let_go(tptx_kernel *kernel) {
+  if (holders_let_go(&kernel->holders)) end(kernel);
 }
 
 void tptx_kernel_release(tptx_kernel *kernel) {

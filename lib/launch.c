@@ -111,24 +111,24 @@ static tptx_status run_recalled(const struct lookup *lookup, const struct shortc
   if (!known) return TPTX_OK;
   const struct signature *signature = &known->ptx->plan.signature;
   tptx_status status = operands_resolve(signature, args, &operands, error);
-  if (status == TPTX_OK) {
-    struct classes promised = promised_classes(call->view, call->op);
-    struct classes classes = operands_classify(signature, args, &operands, promised);
-    *kernel = known;
-    if (!kernel_made_for(known, &classes)) {
-      *kernel = lookup_recall(lookup, call, &classes);
-      tptx_kernel_release(known);
-    }
-    if (*kernel) {
-      lookup_recalled(lookup, *kernel);
-      status = bind_resolved(&(*kernel)->ptx->plan, args, &operands, binding, error);
-    }
-    known = *kernel;
-  }
   if (status != TPTX_OK) {
-    tptx_kernel_release(known);
-    *kernel = NULL;
+    lookup_in_vain(lookup, known);
+    return status;
   }
+  struct classes promised = promised_classes(call->view, call->op);
+  struct classes classes = operands_classify(signature, args, &operands, promised);
+  tptx_kernel *found = known;
+  if (!kernel_made_for(known, &classes)) {
+    found = lookup_recall(lookup, call, &classes);
+    lookup_in_vain(lookup, known);
+  }
+  if (!found) return TPTX_OK;
+  lookup_recalled(lookup, found);
+  status = bind_resolved(&found->ptx->plan, args, &operands, binding, error);
+  if (status == TPTX_OK)
+    *kernel = found;
+  else
+    tptx_kernel_release(found);
   return status;
 }
 

@@ -52,12 +52,14 @@ tileptx_driver_sources = \
   lib/driver.c lib/driver.h lib/driver.def \
   lib/driver_status.c lib/driver_status.h lib/driver_status.def \
   lib/fork_guard.c lib/fork_guard.h \
+  lib/holders.c lib/holders.h \
   lib/kernel.c lib/kernel.h \
   lib/launch.c \
   lib/prepare.c \
   lib/runtime.c \
   lib/runtime_state.h \
   lib/shortcut.c lib/shortcut.h \
+  lib/thread_shard.h \
   lib/trace.c lib/trace.h
 
 lib_LTLIBRARIES += libtileptx.la

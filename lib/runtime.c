@@ -216,9 +216,13 @@ tptx_kernel *lookup_recall(const struct lookup *lookup, const struct shortcut_ca
   return cache_recall(&lookup->runtime->cache, call, classes);
 }
 
-void lookup_recalled(const struct lookup *lookup, tptx_kernel *kernel) {
-  cache_count_recalled(&lookup->runtime->cache, kernel);
+void lookup_recalled(const struct lookup *lookup, const tptx_kernel *kernel) {
   trace_request(lookup, CACHE_HIT, &kernel->ptx->key);
+}
+
+void lookup_in_vain(const struct lookup *lookup, tptx_kernel *kernel) {
+  cache_recalled_in_vain(&lookup->runtime->cache);
+  tptx_kernel_release(kernel);
 }
 
 void lookup_keep_shortcut(const struct lookup *lookup, const struct shortcut_call *call,

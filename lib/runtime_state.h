@@ -49,8 +49,9 @@ tptx_status lookup_begin(tptx_runtime *runtime, struct lookup *lookup, tptx_erro
 /* A kernel by shortcut, with one reference, or NULL. `classes` as shortcut_recall. */
 tptx_kernel *lookup_recall(const struct lookup *lookup, const struct shortcut_call *call,
                            const struct classes *classes);
-/* The recalled kernel answers the request: a hit. */
-void lookup_recalled(const struct lookup *lookup, tptx_kernel *kernel);
+/* The recalled kernel answers the request: a hit, or it does not, and is given back. */
+void lookup_recalled(const struct lookup *lookup, const tptx_kernel *kernel);
+void lookup_in_vain(const struct lookup *lookup, tptx_kernel *kernel);
 void lookup_keep_shortcut(const struct lookup *lookup, const struct shortcut_call *call,
                           tptx_kernel *kernel);
 

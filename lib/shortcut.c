@@ -26,7 +26,7 @@ void shortcuts_open(struct shortcuts *shortcuts, const tptx_allocator *allocator
   shortcuts->allocator = allocator;
   shortcuts->most = most;
   atomic_init(&shortcuts->generation, 0);
-  for (int i = 0; i < SHORTCUT_SHARDS; i++) {
+  for (int i = 0; i < THREAD_SHARDS; i++) {
     struct shortcut_shard *shard = &shortcuts->shards[i];
     pthread_mutex_init(&shard->lock, NULL);
     shard->slots = NULL;
@@ -36,7 +36,7 @@ void shortcuts_open(struct shortcuts *shortcuts, const tptx_allocator *allocator
 }
 
 void shortcuts_close(struct shortcuts *shortcuts) {
-  for (int i = 0; i < SHORTCUT_SHARDS; i++) {
+  for (int i = 0; i < THREAD_SHARDS; i++) {
     struct shortcut_shard *shard = &shortcuts->shards[i];
     for (uint64_t k = 0; k < shard->count; k++) release(shortcuts->allocator, shard->slots[k]);
     release(shortcuts->allocator, shard->slots);
@@ -57,8 +57,7 @@ uint64_t shortcut_hash(struct context context, const tptx_view *view, const tptx
 }
 
 static struct shortcut_shard *own_shard(struct shortcuts *shortcuts) {
-  uint64_t thread = (uint64_t)(uintptr_t)pthread_self() * UINT64_C(0x9E3779B97F4A7C15);
-  return &shortcuts->shards[thread >> 60];
+  return &shortcuts->shards[thread_shard()];
 }
 
 static struct shortcut **slot_of(const struct shortcut_shard *shard, uint64_t hash) {
@@ -79,6 +78,12 @@ bool kernel_made_for(const tptx_kernel *kernel, const struct classes *classes) {
          s->arith == classes->arith;
 }
 
+/* The lock is held: no need for an addition that other threads see as one step. */
+static void count_hits(struct shortcut_shard *shard, uint64_t change) {
+  uint64_t hits = atomic_load_explicit(&shard->hits, memory_order_relaxed);
+  atomic_store_explicit(&shard->hits, hits + change, memory_order_relaxed);
+}
+
 static tptx_kernel *choose(const struct shortcut *shortcut, const struct classes *classes) {
   if (!classes) return shortcut->kernels[0];
   for (int i = 0; i < KERNELS && shortcut->kernels[i]; i++)
@@ -94,13 +99,19 @@ tptx_kernel *shortcut_recall(struct shortcuts *shortcuts, const struct shortcut_
   const struct shortcut *shortcut = shard->count ? *slot_of(shard, call->hash) : NULL;
   if (leads(shortcut, call, atomic_load(&shortcuts->generation)))
     kernel = choose(shortcut, classes);
-  if (kernel) kernel_retain(kernel, 1);
+  if (kernel) {
+    kernel_retain(kernel, 1);
+    count_hits(shard, 1);
+  }
   pthread_mutex_unlock(&shard->lock);
   return kernel;
 }
 
-void shortcut_count(struct shortcuts *shortcuts) {
-  atomic_fetch_add_explicit(&own_shard(shortcuts)->hits, 1, memory_order_relaxed);
+void shortcut_in_vain(struct shortcuts *shortcuts) {
+  struct shortcut_shard *shard = own_shard(shortcuts);
+  pthread_mutex_lock(&shard->lock);
+  count_hits(shard, (uint64_t)-1);
+  pthread_mutex_unlock(&shard->lock);
 }
 
 static bool open_slots(struct shortcuts *shortcuts, struct shortcut_shard *shard) {
@@ -144,15 +155,15 @@ void shortcuts_invalidate(struct shortcuts *shortcuts) {
 }
 
 void shortcuts_hold(struct shortcuts *shortcuts) {
-  for (int i = 0; i < SHORTCUT_SHARDS; i++) pthread_mutex_lock(&shortcuts->shards[i].lock);
+  for (int i = 0; i < THREAD_SHARDS; i++) pthread_mutex_lock(&shortcuts->shards[i].lock);
 }
 
 void shortcuts_let_go(struct shortcuts *shortcuts) {
-  for (int i = 0; i < SHORTCUT_SHARDS; i++) pthread_mutex_unlock(&shortcuts->shards[i].lock);
+  for (int i = 0; i < THREAD_SHARDS; i++) pthread_mutex_unlock(&shortcuts->shards[i].lock);
 }
 
 uint64_t shortcuts_hits(struct shortcuts *shortcuts) {
   uint64_t hits = 0;
-  for (int i = 0; i < SHORTCUT_SHARDS; i++) hits += atomic_load(&shortcuts->shards[i].hits);
+  for (int i = 0; i < THREAD_SHARDS; i++) hits += atomic_load(&shortcuts->shards[i].hits);
   return hits;
 }

@@ -12,26 +12,26 @@
 #define SHORTCUT_H
 
 #include "kernel.h"
+#include "thread_shard.h"
 
 #include <pthread.h>
-
-enum { SHORTCUT_SHARDS = 16 };
 
 struct shortcut;
 
 struct shortcut_shard {
   pthread_mutex_t lock;
   struct shortcut **slots;
-  uint64_t count; /* of slots, a power of two; 0 before the first shortcut is kept */
-  atomic_uint_fast64_t hits;
-  unsigned char apart[64]; /* keeps shards in cache lines of their own */
+  uint64_t count;            /* of slots, a power of two; 0 before the first shortcut is kept */
+  atomic_uint_fast64_t hits; /* written under the lock */
+  unsigned char apart[64];   /* keeps shards in cache lines of their own */
 };
 
 struct shortcuts {
   const tptx_allocator *allocator;
   uint64_t most;                   /* kernels that are expected at once */
   atomic_uint_fast64_t generation; /* of the set of kernels: another one once a kernel has left */
-  struct shortcut_shard shards[SHORTCUT_SHARDS];
+  unsigned char apart[64];         /* every call reads what is above, a shard is written */
+  struct shortcut_shard shards[THREAD_SHARDS];
 };
 
 /* A call, as far as it decides which kernel is wanted. */
@@ -51,13 +51,13 @@ uint64_t shortcut_hash(struct context context, const tptx_view *view, const tptx
 
 /*
  * A kernel of those classes, or the newest of the call's where `classes` is NULL, with one more
- * reference for the caller; NULL for none.
+ * reference for the caller; NULL for none. A kernel counts as a hit.
  */
 tptx_kernel *shortcut_recall(struct shortcuts *shortcuts, const struct shortcut_call *call,
                              const struct classes *classes);
 
-/* A request was answered by a shortcut: one that was only looked at is no hit. */
-void shortcut_count(struct shortcuts *shortcuts);
+/* The kernel that was recalled does not answer the request: no hit after all. */
+void shortcut_in_vain(struct shortcuts *shortcuts);
 
 /*
  * Keeps the way to a kernel that was in the cache at `generation`, which was read before the kernel

@@ -53,6 +53,7 @@ tileptx_suites = \
   tests/unit/driver_test \
   tests/unit/emu_test \
   tests/unit/fault_test \
+  tests/unit/holders_test \
   tests/unit/outcome_test \
   tests/unit/plan_test \
   tests/unit/reference_test \
@@ -79,6 +80,8 @@ tests_unit_context_test_LDADD = $(tileptx_suite_ldadd)
 tests_unit_fault_test_SOURCES = tests/unit/fault_test.c $(tileptx_host_sources)
 tests_unit_fault_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_fault_test_LDADD = $(tileptx_suite_ldadd)
+tests_unit_holders_test_CPPFLAGS = $(tileptx_suite_cppflags)
+tests_unit_holders_test_LDADD = $(tileptx_suite_ldadd)
 tests_unit_runtime_test_SOURCES = tests/unit/runtime_test.c $(tileptx_host_sources)
 tests_unit_runtime_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_runtime_test_LDADD = $(tileptx_suite_ldadd)
@@ -168,7 +171,7 @@ endif
 # The programs among TESTS that start threads: scripts/quickstart check --long repeats them under the thread
 # sanitizer.
 tileptx_thread_tests = tests/unit/cache_test tests/unit/emu_test tests/unit/context_test tests/unit/fault_test \
-  tests/unit/shortcut_test
+  tests/unit/holders_test tests/unit/shortcut_test
 
 # ---- Other test programs ----
 #

@@ -93,7 +93,7 @@ static tptx_status make_kernel(const struct key *key, tptx_kernel **out, tptx_er
   kernel->runtime = &world;
   kernel->ptx = ptx;
   kernel->module = kernel;
-  atomic_init(&kernel->references, 1);
+  holders_open(&kernel->holders);
   atomic_fetch_add(&world.references, 1);
   atomic_fetch_add(&loaded, 1);
   *out = kernel;
