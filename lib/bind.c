@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+static bool found_aligned(const struct operands *operands, struct grains grains) {
+  return grains.view <= operands->found.align && grains.tile <= operands->found.tile_align;
+}
+
 /* A launch that breaks its kernel's classes is refused: on a GPU it would fault or go astray. */
 static tptx_status check_classes(const struct plan *plan, const tptx_args *args,
                                  const struct operands *operands, tptx_error *error) {
@@ -17,18 +21,19 @@ static tptx_status check_classes(const struct plan *plan, const tptx_args *args,
   int32_t axis;
   struct grains grains = {(int64_t)(plan->shifted ? 1 : plan->vector) * plan->view.element_bytes,
                           (int64_t)plan->vector * plan->tile.element_bytes};
-  REFUSE_IF(args->span % (uint64_t)plan->view.element_bytes, error, TPTX_ERROR_MISALIGNED,
+  REFUSE_IF(!is_aligned(args->span, plan->view.element_bytes), error, TPTX_ERROR_MISALIGNED,
             "args.span", -1, "args.span is not aligned to an element of %d bytes",
             plan->view.element_bytes);
-  REFUSE_IF(args->tile % (uint64_t)plan->tile.element_bytes, error, TPTX_ERROR_MISALIGNED,
+  REFUSE_IF(!is_aligned(args->tile, plan->tile.element_bytes), error, TPTX_ERROR_MISALIGNED,
             "args.tile", -1, "args.tile is not aligned to an element of %d bytes",
             plan->tile.element_bytes);
-  bool aligned = plan->vector == 1 || operands_aligned(s, args, operands, grains, &culprit, &axis);
+  bool aligned = plan->vector == 1 || found_aligned(operands, grains) ||
+                 operands_aligned(s, args, operands, grains, &culprit, &axis);
   REFUSE_IF(!aligned, error, TPTX_ERROR_MISALIGNED, culprit, axis,
             "%s does not suit the %d elements that this kernel moves at once; take a kernel of "
             "align=%d, or leave align and tile.align 0 and call tptx_run, which finds the classes",
             culprit, plan->vector, plan->view.element_bytes);
-  bool narrow = plan->index_bits == 64 ||
+  bool narrow = plan->index_bits == 64 || operands->found.arith == 32 ||
                 operands_narrow(s, args, operands, plan->vector - 1, &culprit, &axis);
   REFUSE_IF(!narrow, error, TPTX_ERROR_INDEX_WIDTH, culprit, axis,
             "%s makes a coordinate or byte stride that does not fit this kernel's 32-bit index "
@@ -99,11 +104,12 @@ tptx_status bind_resolved(const struct plan *plan, const tptx_args *args,
   if (operands->tiles == 0) return TPTX_OK;
   FORWARD(operands_check(&plan->signature, args, operands, error));
   FORWARD(check_classes(plan, args, operands, error));
-  int64_t groups = (operands->tiles + plan->tiles_per_block - 1) / plan->tiles_per_block;
-  REFUSE_IF(groups > INT32_MAX / plan_blocks(plan), error, TPTX_ERROR_GRID, "args.count", -1,
+  int64_t groups = (operands->tiles + plan->tiles_per_block - 1) / plan->tiles_per_block, blocks;
+  bool fits = !__builtin_mul_overflow(groups, plan_blocks(plan), &blocks) && blocks <= INT32_MAX;
+  REFUSE_IF(!fits, error, TPTX_ERROR_GRID, "args.count", -1,
             "the box needs %lld x %lld thread blocks, 2^31 or more; launch it in pieces",
             (long long)groups, (long long)plan_blocks(plan));
-  binding->blocks = (uint32_t)(groups * plan_blocks(plan));
+  binding->blocks = (uint32_t)blocks;
   pack(plan, args, operands, binding);
   return TPTX_OK;
 }

@@ -31,7 +31,8 @@ bool layout_fits(const struct layout *layout) {
     if (step < 0 && __builtin_sub_overflow((int64_t)0, step, &step)) return false;
     if (__builtin_add_overflow(reach, step, &reach)) return false;
   }
-  return reach <= INT64_MAX / layout->bytes - 1;
+  return !__builtin_add_overflow(reach, (int64_t)1, &reach) &&
+         !__builtin_mul_overflow(reach, (int64_t)layout->bytes, &reach);
 }
 
 bool stride_is_one(int32_t kind, const int64_t *strides, int32_t rank, int32_t axis) {

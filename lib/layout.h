@@ -25,6 +25,11 @@ bool layout_is_empty(const struct layout *layout);
 /* False where an offset inside the array, in bytes, passes 2^63. All numbers must be known. */
 bool layout_fits(const struct layout *layout);
 
+/* A division takes longer than the rest of such a check: `bytes` is a power of two. */
+static inline bool is_aligned(uint64_t offset, int64_t bytes) {
+  return (offset & ((uint64_t)bytes - 1)) == 0;
+}
+
 /* Whether the element stride of `axis` is known to be 1 from the layout alone. */
 bool stride_is_one(int32_t kind, const int64_t *strides, int32_t rank, int32_t axis);
 

@@ -77,9 +77,11 @@ static tptx_status finish_layout(struct layout *layout, const struct layout_sour
   return TPTX_OK;
 }
 
+/* Axes that are not there are left as they are: to clear them would take longer than all else. */
 static tptx_status resolve_view(const struct signature *s, const tptx_args *args,
                                 struct layout *view, tptx_error *error) {
-  *view = (struct layout){.rank = s->rank, .bytes = type_row(s->type)->bytes};
+  view->rank = s->rank;
+  view->bytes = type_row(s->type)->bytes;
   for (int32_t k = 0; k < s->rank; k++) {
     bool late = s->extents[k] == TPTX_DYNAMIC;
     view->extents[k] = late ? args->extents[k] : s->extents[k];
@@ -94,7 +96,8 @@ static tptx_status resolve_view(const struct signature *s, const tptx_args *args
 
 static tptx_status resolve_tile(const struct signature *s, const tptx_args *args,
                                 struct layout *tile, tptx_error *error) {
-  *tile = (struct layout){.rank = s->rank, .bytes = type_row(s->value)->bytes};
+  tile->rank = s->tiles == TPTX_TILES_ARRAY ? s->rank : 0;
+  tile->bytes = type_row(s->value)->bytes;
   if (s->tiles == TPTX_TILES_PACKED) return TPTX_OK;
   memcpy(tile->extents, args->tile_extents, sizeof tile->extents);
   struct layout_source source = {"args.tile_extents", "args.tile_strides", s->tile_layout,
@@ -182,6 +185,7 @@ tptx_status operands_resolve(const struct signature *signature, const tptx_args 
   FORWARD(resolve_view(signature, args, &operands->view, error));
   FORWARD(resolve_tile(signature, args, &operands->tile, error));
   FORWARD(check_indices(signature, args, error));
+  operands->found = (struct classes){0, 0, 0};
   operands->rank = signature->rank > 0 ? signature->rank : 1;
   if (signature->rank == 0) {
     widen_scalar(&operands->view);
@@ -253,7 +257,7 @@ tptx_status operands_check(const struct signature *signature, const tptx_args *a
   if (!is_gather(signature)) return TPTX_OK;
   REFUSE_IF(!args->indices, error, TPTX_ERROR_NULL_ADDRESS, "args.indices", -1,
             "args.indices is null");
-  REFUSE_IF(args->indices % (uint64_t)type_row(signature->indices)->bytes, error,
+  REFUSE_IF(!is_aligned(args->indices, type_row(signature->indices)->bytes), error,
             TPTX_ERROR_MISALIGNED, "args.indices", -1,
             "args.indices is not aligned to an index of %d bytes",
             type_row(signature->indices)->bytes);
@@ -262,9 +266,9 @@ tptx_status operands_check(const struct signature *signature, const tptx_args *a
 
 /* ---- Classes --------------------------------------------------------------------------------- */
 
-/* `elements` of `size` bytes are a multiple of `bytes`, all three powers of two but the first. */
+/* `elements` of `size` bytes are a multiple of `bytes`. */
 static bool is_multiple(int64_t elements, int32_t size, int64_t bytes) {
-  return (uint64_t)elements * (uint64_t)size % (uint64_t)bytes == 0;
+  return is_aligned((uint64_t)elements * (uint64_t)size, bytes);
 }
 
 /* All pitches but the one along the unit axis. Without elements no pitch is used. */
@@ -304,9 +308,9 @@ bool operands_aligned(const struct signature *s, const tptx_args *args, const st
   struct item_axes along = item_axes(s);
   *axis = -1;
   *culprit = "args.span";
-  if (!is_multiple((int64_t)args->span, 1, grains.view)) return false;
+  if (!is_aligned(args->span, grains.view)) return false;
   *culprit = "args.tile";
-  if (!is_multiple((int64_t)args->tile, 1, grains.tile)) return false;
+  if (!is_aligned(args->tile, grains.tile)) return false;
   *culprit = "args.layout_strides";
   if (!layout_aligned(&o->view, along.view, grains.view, axis)) return false;
   *culprit = "args.tile_strides";
@@ -386,11 +390,18 @@ static struct classes best_classes(const struct signature *s, const tptx_args *a
   return best;
 }
 
+/* The element's size is what is left where nobody has found more. */
+static int32_t found_align(int32_t align, const struct layout *view) {
+  return align > view->bytes ? align : 0;
+}
+
 struct classes operands_classify(const struct signature *s, const tptx_args *args,
-                                 const struct operands *o, struct classes promised) {
+                                 struct operands *o, struct classes promised) {
   struct classes classes = promised;
   if (promised.align && promised.arith) return classes_without_operands(promised, s->type);
   struct classes best = best_classes(s, args, o);
+  o->found = (struct classes){found_align(best.align, &o->view),
+                              found_align(best.tile_align, &o->view), best.arith};
   if (!promised.align) {
     bool smaller = promised.tile_align && promised.tile_align < best.align;
     classes.align = smaller ? promised.tile_align : best.align;

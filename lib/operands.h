@@ -34,6 +34,8 @@ struct operands {
   int64_t shape[TPTX_MAX_RANK];
   struct box_axis box[TPTX_MAX_RANK];
   int64_t tiles; /* chunks in the box; 0: nothing to do */
+  /* What operands_classify found to hold, and need not be looked for again; 0: nothing. */
+  struct classes found;
 };
 
 /* Sizes, layouts, box: everything about `args` that is wrong whatever kernel carries it out. */
@@ -52,7 +54,7 @@ int64_t stride_bytes(const struct layout *layout, int32_t axis);
  * tile operand is one about both, where it is the smaller one.
  */
 struct classes operands_classify(const struct signature *signature, const tptx_args *args,
-                                 const struct operands *operands, struct classes promised);
+                                 struct operands *operands, struct classes promised);
 
 /* What each side must be aligned to, in bytes. */
 struct grains {
