@@ -21,6 +21,8 @@ enum {
   MOST_CALLS = 2000000, /* in a batch */
   LAUNCHES = 500,       /* in a batch: less than a driver's queue holds */
   FEW_KERNELS = 10,
+  TURNS = 501,
+  SHORT_BATCH = 32, /* where launches are compared; the queue is empty before each */
   PREPARE_THREADS = 16,
   ELEMENTS = 32 /* of the one tile that is launched */
 };
@@ -137,7 +139,7 @@ static void call_run(struct worker *worker, long number) {
                   worker->stream, NULL));
 }
 
-enum { EMPTY, PLAN_CHECK, EMIT, HIT, HIT_IN_TURN, BARE, LAUNCH, RUN, KINDS };
+enum kind_name { EMPTY, PLAN_CHECK, EMIT, HIT, HIT_IN_TURN, BARE, LAUNCH, RUN, KINDS };
 
 static const struct kind kinds[KINDS] = {
     [EMPTY] = {"empty", "an empty call", call_empty, false},
@@ -293,10 +295,46 @@ static long calls_of_batch(struct bench *bench, const struct kind *kind) {
   return enough > MOST_CALLS ? MOST_CALLS : enough < 16 ? 16 : (long)enough;
 }
 
+/* One thread's few launches behind one another, with nothing before them in the queue. */
+static double time_short_batch(struct worker *worker, enum kind_name kind) {
+  struct bench *bench = worker->bench;
+  expect(&bench->machine, device_synchronize(bench->machine.device), "waiting for launches");
+  kinds[kind].call(worker, 0); /* wakes the queue and fills the caches */
+  double begun = now_seconds();
+  for (long i = 0; i < SHORT_BATCH; i++) kinds[kind].call(worker, i);
+  return (now_seconds() - begun) / SHORT_BATCH * 1e9;
+}
+
+/* Nanoseconds more than the bare call of the same turn: the middle one of the turns, and half. */
+struct surplus {
+  double lower, middle, upper;
+};
+
+static struct surplus surplus_of(double *differences) {
+  double middle = median(differences, TURNS); /* sorted now */
+  return (struct surplus){differences[TURNS / 4], middle, differences[TURNS - 1 - TURNS / 4]};
+}
+
+static void compare_launches(struct bench *bench, struct surplus *launch, struct surplus *run) {
+  static const enum kind_name compared[] = {BARE, LAUNCH, RUN};
+  struct worker worker = {.bench = bench, .stream = bench->streams[0]};
+  double launches[TURNS], runs[TURNS], cost[KINDS];
+  for (int turn = 0; turn < TURNS; turn++) {
+    for (int i = 0; i < 3; i++) { /* each is as often the first, the second, the last */
+      enum kind_name kind = compared[(turn + i) % 3];
+      cost[kind] = time_short_batch(&worker, kind);
+    }
+    launches[turn] = cost[LAUNCH] - cost[BARE];
+    runs[turn] = cost[RUN] - cost[BARE];
+  }
+  *launch = surplus_of(launches);
+  *run = surplus_of(runs);
+}
+
 /* Nanoseconds of a call, [kind][number of threads]; the kinds take turns in every round. */
 struct costs {
   double nanoseconds[KINDS][THREAD_COUNTS];
-  double launch_over_bare, run_over_bare; /* one thread, medians of the rounds' differences */
+  struct surplus launch, run; /* one thread */
 };
 
 static void measure(struct bench *bench, struct costs *costs) {
@@ -305,6 +343,7 @@ static void measure(struct bench *bench, struct costs *costs) {
   long calls[KINDS];
   bool emulated = device_is_emulated(bench->machine.device);
   memset(costs, 0, sizeof *costs);
+  if (!emulated) compare_launches(bench, &costs->launch, &costs->run);
   for (int k = 0; k < KINDS; k++) calls[k] = calls_of_batch(bench, &kinds[k]);
   for (int t = 0; t < THREAD_COUNTS; t++) {
     for (int r = 0; r < rounds; r++)
@@ -312,20 +351,17 @@ static void measure(struct bench *bench, struct costs *costs) {
         if (!emulated || !kinds[k].launches)
           each[k][r] =
               time_batch(bench, &kinds[k], thread_counts[t], calls[k]) / (double)calls[k] * 1e9;
-    if (t == 0 && !emulated) {
-      double launch[MOST_ROUNDS];
-      double run[MOST_ROUNDS];
-      for (int r = 0; r < rounds; r++) launch[r] = each[LAUNCH][r] - each[BARE][r];
-      for (int r = 0; r < rounds; r++) run[r] = each[RUN][r] - each[BARE][r];
-      costs->launch_over_bare = median(launch, rounds);
-      costs->run_over_bare = median(run, rounds);
-    }
     for (int k = 0; k < KINDS; k++)
       if (!emulated || !kinds[k].launches) costs->nanoseconds[k][t] = median(each[k], rounds);
   }
 }
 
 /* ---- Report ---------------------------------------------------------------------------------- */
+
+static void print_surplus(enum kind_name kind, struct surplus surplus) {
+  printf("%-36s %11.1f   %.1f to %.1f\n", kinds[kind].name, surplus.middle, surplus.lower,
+         surplus.upper);
+}
 
 static void print_costs(const struct bench *bench, const struct costs *costs) {
   printf("\n%d kernels in the cache: nanoseconds of a call, on each of so many threads; and million"
@@ -343,6 +379,12 @@ static void print_costs(const struct bench *bench, const struct costs *costs) {
       printf(" %9.3f", thread_counts[t] * 1e3 / costs->nanoseconds[k][t]);
     printf("\n");
   }
+  if (costs->nanoseconds[BARE][0] <= 0) return;
+  printf("nanoseconds over cuLaunchKernel: medians of the differences in %d turns of %d calls each,"
+         " the queue empty before; half of the turns lie between\n",
+         TURNS, SHORT_BATCH);
+  print_surplus(LAUNCH, costs->launch);
+  print_surplus(RUN, costs->run);
 }
 
 static void print_bar(const char *what, double measured, double bar, const char *unit) {
@@ -357,8 +399,8 @@ static void print_bars(const struct options *options, const struct costs *few,
   print_bar("tptx_emit", few->nanoseconds[EMIT][0] / 1e3, 25, "us");
   print_bar("tptx_kernel_get, a hit", few->nanoseconds[HIT][0], 200, "ns");
   if (few->nanoseconds[BARE][0] > 0) {
-    print_bar("tptx_launch over cuLaunchKernel", few->launch_over_bare, 150, "ns");
-    print_bar("tptx_run over cuLaunchKernel", few->run_over_bare, 500, "ns");
+    print_bar("tptx_launch over cuLaunchKernel", few->launch.middle, 150, "ns");
+    print_bar("tptx_run over cuLaunchKernel", few->run.middle, 500, "ns");
   }
   snprintf(what, sizeof what, "a hit with %d kernels, of one with %d",
            options->counts[options->count_of_counts - 1], options->counts[0]);
@@ -366,7 +408,7 @@ static void print_bars(const struct options *options, const struct costs *few,
   if (few->nanoseconds[BARE][0] > 0) {
     snprintf(what, sizeof what, "tptx_run over cuLaunchKernel with %d kernels, of that with %d",
              options->counts[options->count_of_counts - 1], options->counts[0]);
-    print_bar(what, many->run_over_bare / few->run_over_bare, 1.3, "");
+    print_bar(what, many->run.middle / few->run.middle, 1.3, "");
   }
   for (int k = PLAN_CHECK; k < KINDS; k++) {
     int last = THREAD_COUNTS - 1;
