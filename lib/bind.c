@@ -19,20 +19,27 @@ static tptx_status check_classes(const struct plan *plan, const tptx_args *args,
   const struct signature *s = &plan->signature;
   const char *culprit;
   int32_t axis;
-  struct grains grains = {(int64_t)(plan->shifted ? 1 : plan->vector) * plan->view.element_bytes,
-                          (int64_t)plan->vector * plan->tile.element_bytes};
+  struct grains grains = {plan_grain(plan, true), plan_grain(plan, false)};
   REFUSE_IF(!is_aligned(args->span, plan->view.element_bytes), error, TPTX_ERROR_MISALIGNED,
             "args.span", -1, "args.span is not aligned to an element of %d bytes",
             plan->view.element_bytes);
   REFUSE_IF(!is_aligned(args->tile, plan->tile.element_bytes), error, TPTX_ERROR_MISALIGNED,
             "args.tile", -1, "args.tile is not aligned to an element of %d bytes",
             plan->tile.element_bytes);
-  bool aligned = plan->vector == 1 || found_aligned(operands, grains) ||
+  bool single = plan->vector == 1 && grains.view <= plan->view.element_bytes;
+  bool aligned = single || found_aligned(operands, grains) ||
                  operands_aligned(s, args, operands, grains, &culprit, &axis);
   REFUSE_IF(!aligned, error, TPTX_ERROR_MISALIGNED, culprit, axis,
             "%s does not suit the %d elements that this kernel moves at once; take a kernel of "
             "align=%d, or leave align and tile.align 0 and call tptx_run, which finds the classes",
-            culprit, plan->vector, plan->view.element_bytes);
+            culprit, plan_picks(plan) ? ROW_COPY / plan->view.element_bytes : plan->vector,
+            plan->view.element_bytes);
+  REFUSE_IF(plan_picks(plan) &&
+                operands->view.extents[s->dim] > TPTX_MAX_DENSE_ROW / plan->view.element_bytes,
+            error, TPTX_ERROR_OPERAND, "args.extents", s->dim,
+            "a row of %lld elements does not fit the %d bytes of shared memory that this kernel "
+            "keeps a row in; take a kernel of picks=sparse, or leave picks 0 and call tptx_run",
+            (long long)operands->view.extents[s->dim], TPTX_MAX_DENSE_ROW);
   bool narrow = plan->index_bits == 64 || operands->found.arith == 32 ||
                 operands_narrow(s, args, operands, plan->vector - 1, &culprit, &axis);
   REFUSE_IF(!narrow, error, TPTX_ERROR_INDEX_WIDTH, culprit, axis,
@@ -105,6 +112,7 @@ tptx_status bind_resolved(const struct plan *plan, const tptx_args *args,
   FORWARD(operands_check(&plan->signature, args, operands, error));
   FORWARD(check_classes(plan, args, operands, error));
   int64_t groups = (operands->tiles + plan->tiles_per_block - 1) / plan->tiles_per_block, blocks;
+  if (plan_picks(plan)) groups = operands->tiles / operands->box[plan->fast].count;
   bool fits = !__builtin_mul_overflow(groups, plan_blocks(plan), &blocks) && blocks <= INT32_MAX;
   REFUSE_IF(!fits, error, TPTX_ERROR_GRID, "args.count", -1,
             "the box needs %lld x %lld thread blocks, 2^31 or more; launch it in pieces",
@@ -134,12 +142,13 @@ tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,
   struct signature signature;
   struct operands operands;
   FORWARD(describe(view, op, NULL, &signature, error));
-  if (view->align && op->arith) return TPTX_OK;
+  if (view->align && op->arith && op->picks) return TPTX_OK;
   FORWARD(operands_resolve(&signature, args, &operands, error));
   struct classes classes =
       operands_classify(&signature, args, &operands, promised_classes(view, op));
   view->align = classes.align;
   op->tile.align = classes.tile_align;
   op->arith = classes.arith;
+  op->picks = classes.picks;
   return TPTX_OK;
 }

@@ -176,6 +176,8 @@ static tptx_status check_tuning(const struct signature *s, tptx_error *error) {
   FORWARD(check_flag(s->assume_injective, "assume_injective", error));
   REFUSE_IF(s->allow_tma != 0 && s->allow_tma != 1, error, TPTX_ERROR_TUNING, "allow_tma", -1,
             "allow_tma is %d, expected 0 or 1", s->allow_tma);
+  REFUSE_IF(s->staging != TPTX_STAGING_RULE && s->staging != TPTX_STAGING_NONE, error,
+            TPTX_ERROR_TUNING, "staging", -1, "staging is %d, expected a tptx_staging", s->staging);
   REFUSE_IF(s->latency < 0 || s->latency > 10, error, TPTX_ERROR_TUNING, "latency", -1,
             "latency %d, expected 1 to 10, or 0 for none", s->latency);
   REFUSE_IF(s->threads && (s->threads < 32 || s->threads > 1024 || s->threads % 32), error,
@@ -201,6 +203,8 @@ static tptx_status check_classes(const struct signature *s, tptx_error *error) {
             s->tile_align, s->align);
   REFUSE_IF(s->arith != 32 && s->arith != 64, error, TPTX_ERROR_INDEX_WIDTH_CLASS, "arith", -1,
             "index arithmetic of %d bits, expected 32 or 64", s->arith);
+  REFUSE_IF(s->picks != TPTX_PICKS_SPARSE && s->picks != TPTX_PICKS_DENSE, error, TPTX_ERROR_TUNING,
+            "picks", -1, "picks is %d, expected a tptx_picks", s->picks);
   return TPTX_OK;
 }
 
@@ -224,11 +228,12 @@ static void make_canonical(struct signature *s) {
   else
     s->dim = -1;
   if (s->value == -1) s->value = s->type;
-  struct classes promised = {s->align, s->tile_align, s->arith};
+  struct classes promised = {s->align, s->tile_align, s->arith, s->picks};
   struct classes classes = classes_without_operands(promised, s->type);
   s->align = classes.align;
   s->tile_align = classes.tile_align;
   s->arith = classes.arith;
+  s->picks = gather ? classes.picks : TPTX_PICKS_SPARSE;
   if (s->sm == 0) s->sm = DEFAULT_SM;
   if (s->ptx == 0) s->ptx = NEWEST_PTX;
   if (operation_row(s->operation) && s->scope == TPTX_SCOPE_DEFAULT)

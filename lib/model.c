@@ -79,7 +79,8 @@ static void list_block_digits(struct model *m) {
   int32_t first = m->record_count;
   for (int32_t k = plan->rank - 1; k >= 0; k--)
     if (plan->parts[k] > 1)
-      add_digit(m, (struct digit){k, plan->parts[k], plan->rounds ? "r" : "n", "part", false});
+      add_digit(m, (struct digit){k, plan->parts[k], plan->rounds ? "r" : "n",
+                                  plan_picks(plan) ? "j" : "part", false});
   add_list(m, LIST_BLOCK_DIGIT, first);
 }
 
@@ -95,7 +96,7 @@ static void list_patch_digits(struct model *m, enum list_name list, int32_t alon
 static void list_thread_digits(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count, left = 0;
-  if (plan->staging) {
+  if (plan_turns(plan)) {
     list_patch_digits(m, LIST_THREAD_DIGIT, plan->unit, plan->moving);
     list_patch_digits(m, LIST_TURN_DIGIT, plan->moving, plan->unit);
     return;
@@ -104,7 +105,7 @@ static void list_thread_digits(struct model *m) {
   for (int32_t place = 0; place < plan->rank; place++) {
     int32_t k = plan_axis_in_order(plan, place);
     if (plan->threads[k] == 1) continue;
-    bool rest = --left == 0 && plan->tiles_per_block == 1;
+    bool rest = --left == 0 && plan->tiles_per_block == 1 && !plan_picks(plan);
     add_digit(m, (struct digit){k, plan->threads[k], "t", "j", rest});
   }
   add_list(m, LIST_THREAD_DIGIT, first);
@@ -112,7 +113,7 @@ static void list_thread_digits(struct model *m) {
 
 static void list_box(struct model *m) {
   int32_t first = m->record_count;
-  for (int32_t place = 0; place < m->plan->rank - 1; place++)
+  for (int32_t place = plan_picks(m->plan); place < m->plan->rank - 1; place++)
     record_number(add_record(m), BOX_K, plan_box_axis(m->plan, place));
   add_list(m, LIST_BOX, first);
 }
@@ -130,6 +131,7 @@ static void list_axes(struct model *m) {
     record_number(axis, AXIS_SHAPE, plan->shape[k]);
     record_number(axis, AXIS_THREADS, plan->threads[k] > 1);
     record_number(axis, AXIS_PARTS, plan->parts[k] > 1);
+    record_number(axis, AXIS_SINGLE, k != plan->fast && plan->parts[k] == 1);
     record_number(axis, AXIS_SCALED, thread_elements > 1);
     record_number(axis, AXIS_THREAD_ELEMENTS, thread_elements);
     record_number(axis, AXIS_PART_ELEMENTS, plan->threads[k] * flight * thread_elements);
@@ -160,7 +162,8 @@ static void list_items(struct model *m) {
     int32_t rows = u * plan_patch_rows(plan);
     struct record *item = add_record(m);
     record_text(item, ITEM_S, suffix(plan, u));
-    record_number(item, ITEM_MOVES, plan->flight > 1);
+    record_number(item, ITEM_MOVES, plan_items_apart(plan));
+    record_number(item, ITEM_AHEAD, u * plan_elements_ahead(plan));
     record_number(item, ITEM_RAGGED, plan_moving_is_ragged(plan, true));
     record_number(item, ITEM_BOUND, item_bound(plan, true, u));
     record_number(item, ITEM_TURNED_RAGGED, plan_moving_is_ragged(plan, false));
@@ -206,7 +209,8 @@ static void add_plan(struct model *m) {
   record_number(facts, PLAN_RANK, plan->rank);
   record_number(facts, PLAN_BOX_REST, plan_box_axis(plan, plan->rank - 1));
   record_number(facts, PLAN_PADDED, plan->padded);
-  record_number(facts, PLAN_STAGED, plan->staging);
+  record_number(facts, PLAN_TURNS, plan_turns(plan));
+  record_number(facts, PLAN_PICKS, plan_picks(plan));
   record_number(facts, PLAN_UPDATES, updates);
   record_number(facts, PLAN_STORES, !updates || plan->signature.fetch);
 }

@@ -151,9 +151,11 @@ static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t ite
 static void list_coordinates(struct model *m, enum list_name list, bool view) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count, moving = plan_moving(plan, view);
+  bool picks = view && plan_picks(plan); /* which has its own way along the row */
   for (int32_t k = 0; k < plan->rank; k++)
     if (k != moving) add_coordinate(m, view, k, 0);
-  for (int32_t u = 0; u < plan->flight && moving >= 0; u++) add_coordinate(m, view, moving, u);
+  for (int32_t u = 0; u < plan->flight && moving >= 0 && !picks; u++)
+    add_coordinate(m, view, moving, u);
   add_list(m, list, first);
 }
 
@@ -211,7 +213,7 @@ static void list_transfers(struct model *m, const char *guard, bool cut) {
   const char *value = value_word(plan);
   struct transfer from_view = {"view", "view", "the span", strength, "x", plan->view.partial};
   /* Each side of a patch has its own items, and so its own predicate. */
-  const char *tile_guard = plan->staging ? "tile" : guard;
+  const char *tile_guard = plan_turns(plan) ? "tile" : guard;
   struct transfer from_tile = {"tile", tile_guard, "the tile operand", "", "x", cut};
   struct transfer to_view = {"view", guard, "the span", strength, value, cut};
   struct transfer to_tile = {"tile", "tile", "the tile operand", "", value, plan->tile.partial};
@@ -276,7 +278,8 @@ static void add_stage(struct model *m) {
   bool reads = plan_reads_view(plan);
   int32_t bytes = plan->view.element_bytes, pitch = plan_stage_pitch(plan);
   struct record *stage = add_fact(m, LIST_STAGE);
-  record_number(stage, STAGE_BYTES, plan->patch * pitch);
+  record_number(stage, STAGE_BYTES,
+                plan_picks(plan) ? TPTX_MAX_DENSE_ROW + ROW_COPY : plan->patch * pitch);
   record_number(stage, STAGE_ROW_BYTES, pitch);
   record_number(stage, STAGE_VIEW_ALONG, plan->vector * (reads ? pitch : bytes));
   record_number(stage, STAGE_VIEW_ACROSS, reads ? bytes : pitch);
@@ -289,14 +292,33 @@ static void add_stage(struct model *m) {
   record_text(stage, STAGE_WORD, width_row(plan->lane_elements * bytes)->load);
 }
 
-static void list_staged(struct model *m) {
+static void add_pick(struct model *m) {
+  const struct plan *plan = m->plan;
+  const struct signature *s = &plan->signature;
+  int32_t bytes = plan->view.element_bytes;
+  bool wide = type_row(s->indices)->bytes == 8;
+  struct record *pick = add_fact(m, LIST_PICK);
+  record_number(pick, PICK_HEAD, plan_row_has_head(plan));
+  record_number(pick, PICK_ELEMENT_BYTES, bytes);
+  record_number(pick, PICK_ELEMENT_BITS, bytes == 8 ? 64 : 32);
+  record_text(pick, PICK_LOAD, width_row(bytes)->load);
+  record_text(pick, PICK_STORE, width_row(bytes)->store);
+  record_number(pick, PICK_BLOCK_BYTES, ROW_COPY * plan->block);
+  record_number(pick, PICK_THREADS, plan->threads[plan->fast] > 1);
+  record_number(pick, PICK_CHECKED, plan->view.checked >> plan->fast & 1);
+  record_text(pick, PICK_INDEX_TYPE, type_row(s->indices)->word);
+  record_number(pick, PICK_INDEX_BITS, wide ? 64 : 32);
+  record_number(pick, PICK_WIDE, wide);
+}
+
+static void list_turned(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count;
-  for (int32_t n = 0; n < plan->lane_elements && plan->staging; n++)
+  for (int32_t n = 0; n < plan->lane_elements && plan_turns(plan); n++)
     record_number(add_record(m), ENTRY_N, n);
   add_list(m, LIST_ENTRY, first);
   first = m->record_count;
-  for (int32_t i = 0; i < 2 && plan->staging; i++) {
+  for (int32_t i = 0; i < 2 && plan_turns(plan); i++) {
     int32_t axis = i == 0 ? plan->moving : plan->unit;
     struct record *turned = add_record(m);
     record_number(turned, TURNED_K, axis);
@@ -331,7 +353,8 @@ static void list_guarded(struct model *m) {
   list_coordinates(m, LIST_TILE_COORDINATE, false);
   list_shifted(m);
   add_stage(m);
-  list_staged(m);
+  add_pick(m);
+  list_turned(m);
   list_transfers(m, guard, cut);
   add_update(m, guard, cut);
 }

@@ -42,5 +42,5 @@ const char *numbered(struct model *m, const char *word, int32_t number) {
 
 const char *suffix(const struct plan *plan, int32_t item) {
   static const char *const suffixes[MAX_ITEMS] = {"_0", "_1", "_2", "_3", "_4", "_5", "_6", "_7"};
-  return plan->flight > 1 ? suffixes[item] : "";
+  return plan_items_apart(plan) ? suffixes[item] : "";
 }

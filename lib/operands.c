@@ -35,6 +35,18 @@ int32_t fast_axis(const struct signature *s) {
   return s->rank - 1;
 }
 
+bool signature_may_stage_rows(const struct signature *s) {
+  enum { LOWEST_SM = 80, LOWEST_READER = 70 };
+  if (!is_gather(s)) return false;
+  struct item_axes along = item_axes(s);
+  const struct operation_row *row = operation_row(s->operation);
+  bool along_tiles = s->tiles == TPTX_TILES_ARRAY || s->dim == s->rank - 1;
+  return is_picked(s, along.view) && along.tile == along.view && s->rank > 1 && along_tiles &&
+         stride_is_one(s->layout, s->layout_strides, s->rank, s->dim) &&
+         row->effect == EFFECT_READ && !row->atomic && s->staging == TPTX_STAGING_RULE &&
+         s->sm >= LOWEST_SM && s->ptx >= LOWEST_READER;
+}
+
 static int64_t quotient_up(int64_t dividend, int64_t divisor) {
   return dividend / divisor + (dividend % divisor != 0);
 }
@@ -185,7 +197,7 @@ tptx_status operands_resolve(const struct signature *signature, const tptx_args 
   FORWARD(resolve_view(signature, args, &operands->view, error));
   FORWARD(resolve_tile(signature, args, &operands->tile, error));
   FORWARD(check_indices(signature, args, error));
-  operands->found = (struct classes){0, 0, 0};
+  operands->found = (struct classes){0, 0, 0, TPTX_PICKS_UNKNOWN};
   operands->rank = signature->rank > 0 ? signature->rank : 1;
   if (signature->rank == 0) {
     widen_scalar(&operands->view);
@@ -377,12 +389,27 @@ static int32_t best_class(const struct signature *s, const tptx_args *args,
   return bytes;
 }
 
+/*
+ * Enough rows to fill a device, short enough for shared memory, too long for a thread block to have
+ * them in its cache, and enough that is picked from each: rule 6 of doc/specialisation.md.
+ */
+static bool picks_are_dense(const struct signature *s, const struct operands *o) {
+  enum { FEWEST_ROWS = 256, SHORTEST_ROW = 8192, FEWEST_PICKED = 10240 };
+  if (!signature_may_stage_rows(s) || o->tiles == 0) return false;
+  int64_t extent = o->view.extents[s->dim], rows = 1;
+  int64_t picked = o->shape[s->dim] * o->box[s->dim].count;
+  for (int32_t k = 0; k < o->rank && rows < FEWEST_ROWS; k++)
+    if (k != s->dim) rows *= o->shape[k] * o->box[k].count;
+  return rows >= FEWEST_ROWS && extent >= SHORTEST_ROW / o->view.bytes &&
+         extent <= TPTX_MAX_DENSE_ROW / o->view.bytes && picked >= FEWEST_PICKED / o->view.bytes;
+}
+
 static struct classes best_classes(const struct signature *s, const tptx_args *args,
                                    const struct operands *o) {
   enum { WIDEST_VECTOR = 16, WORD = 4 };
   const char *culprit;
   int32_t axis;
-  struct classes best = {best_class(s, args, o, true, true), 0, 64};
+  struct classes best = {best_class(s, args, o, true, true), 0, 64, TPTX_PICKS_UNKNOWN};
   /* Only where words of the span are shifted into place does the tile operand count by itself. */
   bool apart = best.align < WORD && signature_may_shift(s) && !is_picked(s, fast_axis(s));
   best.tile_align = apart ? best_class(s, args, o, false, true) : best.align;
@@ -398,15 +425,18 @@ static int32_t found_align(int32_t align, const struct layout *view) {
 struct classes operands_classify(const struct signature *s, const tptx_args *args,
                                  struct operands *o, struct classes promised) {
   struct classes classes = promised;
-  if (promised.align && promised.arith) return classes_without_operands(promised, s->type);
+  if (promised.align && promised.arith && (promised.picks || !is_gather(s)))
+    return classes_without_operands(promised, s->type);
   struct classes best = best_classes(s, args, o);
-  o->found = (struct classes){found_align(best.align, &o->view),
-                              found_align(best.tile_align, &o->view), best.arith};
+  o->found =
+      (struct classes){found_align(best.align, &o->view), found_align(best.tile_align, &o->view),
+                       best.arith, TPTX_PICKS_UNKNOWN};
   if (!promised.align) {
     bool smaller = promised.tile_align && promised.tile_align < best.align;
     classes.align = smaller ? promised.tile_align : best.align;
     if (!promised.tile_align) classes.tile_align = best.tile_align;
   }
   if (!promised.arith) classes.arith = best.arith;
+  if (!promised.picks && picks_are_dense(s, o)) classes.picks = TPTX_PICKS_DENSE;
   return classes_without_operands(classes, s->type);
 }

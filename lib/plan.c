@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { USUAL_BLOCK = 256, VECTOR_BYTES = 16, WORD_BYTES = 4 };
+enum { FEW_AXES = 3 }; /* whose coordinates fit few registers */
+enum { USUAL_BLOCK = 256, LARGEST_BLOCK = 1024, VECTOR_BYTES = 16, WORD_BYTES = 4 };
 
 enum effect plan_effect(const struct plan *plan) {
   return operation_row(plan->signature.operation)->effect;
@@ -47,21 +48,44 @@ int64_t plan_blocks(const struct plan *plan) {
   return plan->rounds ? 1 : plan_parts(plan);
 }
 
+bool plan_turns(const struct plan *plan) {
+  return plan->staging == STAGING_PATCHES;
+}
+
+bool plan_picks(const struct plan *plan) {
+  return plan->staging == STAGING_ROWS;
+}
+
+bool plan_items_apart(const struct plan *plan) {
+  return plan->flight > 1 || plan_picks(plan);
+}
+
 int32_t plan_moving(const struct plan *plan, bool view) {
-  return plan->staging && !view ? plan->unit : plan->moving;
+  return plan_turns(plan) && !view ? plan->unit : plan->moving;
 }
 
 int32_t plan_item_axis(const struct plan *plan, bool view) {
-  return plan->staging && view ? plan->unit : plan->fast;
+  return plan_turns(plan) && view ? plan->unit : plan->fast;
 }
 
 int32_t plan_patch_rows(const struct plan *plan) {
-  return plan->staging ? plan->patch / plan->flight : 0;
+  return plan_turns(plan) ? plan->patch / plan->flight : 0;
 }
 
 int32_t plan_stage_pitch(const struct plan *plan) {
   int32_t bytes = plan->view.element_bytes;
   return plan->patch * bytes + (bytes > WORD_BYTES ? bytes : WORD_BYTES);
+}
+
+int32_t plan_grain(const struct plan *plan, bool view) {
+  int32_t item = plan->vector * (view ? plan->view : plan->tile).element_bytes;
+  if (!view) return item;
+  if (plan->shifted) return 1;
+  return plan_picks(plan) && !plan_row_has_head(plan) ? ROW_COPY : item;
+}
+
+bool plan_row_has_head(const struct plan *plan) {
+  return plan_picks(plan) && plan->signature.align < ROW_COPY;
 }
 
 int32_t plan_elements_ahead(const struct plan *plan) {
@@ -96,7 +120,7 @@ const char *note_text(enum note_name name) {
  * operand's, in items of a word on both sides. Measured: 64x64 f32 tiles of a transposed span from
  * 0.46 to 0.97 of a copy.
  */
-static void choose_staging(struct plan *plan) {
+static void choose_patches(struct plan *plan) {
   enum { WIDE = 64, NARROW = 32 };
   const struct signature *s = &plan->signature;
   struct item_axes along = item_axes(s);
@@ -106,10 +130,11 @@ static void choose_staging(struct plan *plan) {
   if (along.view == along.tile || along.tile != last || (gathers(plan) && s->dim == along.view))
     return;
   if (!moves || plan->strong || s->value != s->type || s->threads || s->flight) return;
+  if (s->staging == TPTX_STAGING_NONE) return;
   int32_t shorter = plan->shape[last];
   if (plan->shape[along.view] < shorter) shorter = plan->shape[along.view];
   if (shorter < NARROW / 2) return;
-  plan->staging = 1;
+  plan->staging = STAGING_PATCHES;
   plan->unit = along.view;
   plan->moving = last;
   plan->patch = shorter < WIDE || plan->view.element_bytes > WORD_BYTES ? NARROW : WIDE;
@@ -117,12 +142,60 @@ static void choose_staging(struct plan *plan) {
 }
 
 /*
- * So many items a thread that a block has the usual number of threads, or twice as many. All
- * threads that a multiprocessor holds share 65536 registers; left alone, the compiler takes up to
- * 46 for a load, and half of the blocks are missing. Measured: f32 into an array from 0.87 to 0.95.
+ * All threads that a multiprocessor holds share its registers; left alone, the compiler takes up to
+ * 46 for a patch, and half of the blocks are missing. Measured: f32 patches into an array from 0.87
+ * to 0.95 of a copy. Where it would spill instead, it is left alone.
  */
+static void limit_registers(struct plan *plan) {
+  enum { REGISTERS = 65536, GRAIN = 8 };
+  int32_t threads = target_threads(plan->signature.sm);
+  int32_t filled = threads / plan->block * plan->block;
+  bool few = plan->index_bits == 32 && plan->rank <= FEW_AXES && !plan->ragged;
+  if ((few || plan_picks(plan)) && filled > 0) plan->registers = REGISTERS / filled / GRAIN * GRAIN;
+}
+
+/*
+ * Items of a thread along a row of the tile: as many as leave neighbours to a whole warp, and as
+ * fit half as many registers as usual.
+ */
+static int32_t row_flight(const struct plan *plan) {
+  enum { WARP = 32, MOST = 8, MOST_WIDE = 4 };
+  const struct signature *s = &plan->signature;
+  bool wide = plan->index_bits == 64 || plan->rank > FEW_AXES || type_row(s->indices)->bytes == 8 ||
+              plan->view.element_bytes == 8 || plan->tile.element_bytes == 8;
+  int32_t items = plan->shape[plan->fast];
+  int32_t flight = s->flight ? s->flight : wide ? MOST_WIDE : MOST;
+  while (flight > 1 && (items % flight || items / flight < WARP)) flight /= 2;
+  return flight;
+}
+
+/*
+ * Columns: an element is 4 bytes of a sector of 32, and the others of the sector are asked for by
+ * other blocks, too late for the cache. Where picks are dense, one block brings a whole row to
+ * shared memory and takes all picks from there. Measured: f32 from 0.30 to 0.98 of a copy.
+ */
+static void choose_rows(struct plan *plan) {
+  const struct signature *s = &plan->signature;
+  if (s->picks != TPTX_PICKS_DENSE || !signature_may_stage_rows(s)) return;
+  int64_t extent = s->extents[s->dim];
+  if (extent != TPTX_DYNAMIC && extent > TPTX_MAX_DENSE_ROW / plan->view.element_bytes) return;
+  int32_t flight = row_flight(plan), most = s->threads ? s->threads : LARGEST_BLOCK;
+  if (plan->shape[plan->fast] / flight > most) return;
+  plan->staging = STAGING_ROWS;
+  plan->moving = plan->fast;
+  plan->flight = flight;
+  note(plan, NOTE_ROWS, s->dim, TPTX_MAX_DENSE_ROW);
+}
+
+/* All threads of a tile along its row; every other axis is the block's. */
+static void deal_row(struct plan *plan) {
+  for (int32_t k = 0; k < plan->rank; k++) plan->threads[k] = 1;
+  plan->threads[plan->fast] = plan->items[plan->fast] / plan->flight;
+}
+
+/* So many items a thread that a block has the usual number of threads, or twice as many. */
 static void deal_patch(struct plan *plan) {
-  enum { FEWEST = 2, MOST = 8, REGISTERS_OF_FULL_HOUSE = 32 };
+  enum { FEWEST = 2, MOST = 8 };
   int32_t items = plan->patch * plan->patch / plan->vector;
   plan->flight = items / USUAL_BLOCK;
   if (plan->flight < FEWEST) plan->flight = FEWEST;
@@ -130,7 +203,6 @@ static void deal_patch(struct plan *plan) {
   for (int32_t k = 0; k < plan->rank; k++) plan->threads[k] = 1;
   plan->threads[plan->unit] = plan->patch / plan->vector;
   plan->threads[plan->moving] = plan_patch_rows(plan);
-  if (plan_reads_view(plan)) plan->registers = REGISTERS_OF_FULL_HOUSE;
 }
 
 /* ---- Vector width ---------------------------------------------------------------------------- */
@@ -162,7 +234,7 @@ static void limit_vector_by_pitches(struct plan *plan, bool view) {
 }
 
 static bool vectors_possible(struct plan *plan) {
-  if (plan->staging) return true;
+  if (plan_turns(plan)) return true;
   const struct signature *s = &plan->signature;
   int32_t fast = plan->fast;
   bool gathered = gathers(plan) && s->dim == fast;
@@ -180,7 +252,7 @@ static void limit_vector_by_types(struct plan *plan) {
   int32_t bytes = plan->view.element_bytes;
   int32_t widest = bytes > plan->tile.element_bytes ? bytes : plan->tile.element_bytes;
   plan->vector = VECTOR_BYTES / widest;
-  if (plan->staging) plan->vector = WORD_BYTES > bytes ? WORD_BYTES / bytes : 1;
+  if (plan_turns(plan)) plan->vector = WORD_BYTES > bytes ? WORD_BYTES / bytes : 1;
   if (s->align < plan->vector * widest) {
     plan->vector = s->align > widest ? s->align / widest : 1;
     note(plan, NOTE_VECTOR_ALIGN, plan->vector, s->align);
@@ -205,7 +277,7 @@ static void choose_shifted(struct plan *plan) {
   const struct signature *s = &plan->signature;
   enum { ITEM_BYTES = 8 };
   int32_t bytes = plan->view.element_bytes;
-  if (!signature_may_shift(s) || plan->staging || plan->vector * bytes >= WORD_BYTES) return;
+  if (!signature_may_shift(s) || plan_turns(plan) || plan->vector * bytes >= WORD_BYTES) return;
   int32_t most = (s->tile_align < ITEM_BYTES ? s->tile_align : ITEM_BYTES) / bytes;
   int32_t vector = power_dividing(plan->shape[plan->fast], most);
   for (int32_t k = 0; k < s->rank && s->tile_layout == TPTX_LAYOUT_STRIDED; k++)
@@ -228,7 +300,7 @@ static void choose_vector(struct plan *plan) {
   if (!gathers(plan) && s->rank > 0) limit_vector(plan, s->strides[along], NOTE_VECTOR_STEP);
   limit_vector_by_pitches(plan, true);
   if (s->tiles == TPTX_TILES_ARRAY) limit_vector_by_pitches(plan, false);
-  if (plan->staging && s->extents[along] != TPTX_DYNAMIC)
+  if (plan_turns(plan) && s->extents[along] != TPTX_DYNAMIC)
     limit_vector(plan, s->extents[along], NOTE_VECTOR_EXTENT);
   choose_shifted(plan);
 }
@@ -362,13 +434,16 @@ static int32_t room_of_tile(const struct plan *plan, int32_t room) {
 
 static void choose_threads(struct plan *plan) {
   const struct signature *s = &plan->signature;
-  int32_t block = s->threads ? s->threads : USUAL_BLOCK;
+  int32_t usual = plan_picks(plan) ? LARGEST_BLOCK : USUAL_BLOCK;
+  int32_t block = s->threads ? s->threads : usual;
   int32_t room = room_of_tile(plan, block);
   int32_t flight = s->flight ? s->flight : usual_flight(plan);
   for (int32_t k = 0; k < plan->rank; k++) plan->items[k] = plan->shape[k];
   plan->items[plan_item_axis(plan, true)] /= plan->vector;
-  if (plan->staging)
+  if (plan_turns(plan))
     deal_patch(plan);
+  else if (plan_picks(plan))
+    deal_row(plan);
   else
     choose_items(plan, flight, room);
   if (!plan->staging && room < block) note(plan, NOTE_NEIGHBOURS, block / room, 0);
@@ -380,11 +455,12 @@ static void choose_threads(struct plan *plan) {
     whole = whole && plan->parts[k] == 1;
   }
   int32_t threads = plan_threads_of_tile(plan);
-  plan->tiles_per_block = plan->staging ? 1 : block / threads;
+  plan->tiles_per_block = plan_turns(plan) ? 1 : block / threads;
   threads *= plan->tiles_per_block;
   plan->block = (threads + 31) / 32 * 32;
   plan->idle = plan->block > threads;
   plan->rounds = s->scope == TPTX_SCOPE_BLOCK && !whole;
+  if (plan->staging != STAGING_NONE && plan_reads_view(plan)) limit_registers(plan);
   if (plan->rounds) note(plan, NOTE_ROUNDS, plan_parts(plan), 0);
 }
 
@@ -400,7 +476,7 @@ static bool chunks_are_whole(const struct signature *s, int32_t k) {
 
 /* A row's end never cuts an item: static, or what the alignment class covers. */
 static bool rows_hold_whole_items(const struct plan *plan, int32_t layout, int64_t extent) {
-  if (plan->staging) return true;
+  if (plan_turns(plan)) return true;
   if (extent != TPTX_DYNAMIC) return extent % plan->vector == 0;
   return layout != TPTX_LAYOUT_STRIDED && plan->rank >= 2;
 }
@@ -445,7 +521,7 @@ static void need(struct plan *plan, int32_t sm, int32_t ptx) {
 /* Running maxima over the forms of the text; the target's own lowest version counts last. */
 static tptx_status choose_header(struct plan *plan, tptx_error *error) {
   const struct signature *s = &plan->signature;
-  need(plan, 75, LOWEST_PTX);
+  need(plan, plan_picks(plan) ? 80 : 75, LOWEST_PTX);
   if (plan_effect(plan) == EFFECT_UPDATE) {
     const struct update_row *row = update_row(s->operation, s->type);
     need(plan, row->sm, row->ptx);
@@ -482,7 +558,8 @@ tptx_status plan_make(const struct signature *signature, struct plan *plan, tptx
   plan->flight = 1;
   for (int32_t k = 0; k < plan->rank; k++)
     plan->shape[k] = signature->rank > 0 ? (int32_t)signature->shape[k] : 1;
-  choose_staging(plan);
+  choose_patches(plan);
+  choose_rows(plan);
   choose_vector(plan);
   choose_lanes(plan);
   choose_update(plan);

@@ -47,6 +47,9 @@ struct note {
   int64_t first, second;
 };
 
+/* PATCHES: turned, since the unit axes differ. ROWS: whole rows of the span, which are picked from. */
+enum staging { STAGING_NONE, STAGING_PATCHES, STAGING_ROWS };
+
 /* One side of the move: the view, or the tile operand. */
 struct access {
   int32_t type; /* of an element, and its bytes */
@@ -75,7 +78,7 @@ struct plan {
   int32_t rounds; /* 1: one thread block works on all parts of its tile, one after the other */
   int32_t index_bits;
   int32_t padded;
-  int32_t staging;   /* 1: through shared memory, patch by patch, since the unit axes differ */
+  int32_t staging;   /* enum staging: what goes through shared memory */
   int32_t unit;      /* the span's unit axis where it is staged, else -1; the tile's is the last */
   int32_t registers; /* of a thread at most; 0: as many as the compiler takes */
   int32_t patch;     /* elements of a patch along each of the two axes; 0 where nothing is staged */
@@ -102,6 +105,15 @@ uint64_t plan_padding(const struct plan *plan, uint64_t pattern);
 int64_t plan_parts(const struct plan *plan);           /* pieces that one tile is cut into */
 int64_t plan_blocks(const struct plan *plan);          /* thread blocks of one tile */
 int32_t plan_threads_of_tile(const struct plan *plan); /* threads that work on one tile */
+bool plan_turns(const struct plan *plan);              /* patches */
+bool plan_picks(const struct plan *plan);              /* from rows in shared memory */
+/* Items of a thread have registers of their own, numbered ones. */
+bool plan_items_apart(const struct plan *plan);
+/* What the addresses and pitches of a side must be multiples of, in bytes. */
+int32_t plan_grain(const struct plan *plan, bool view);
+/* Bytes of an asynchronous copy to shared memory; what a row has before it can begin with them. */
+enum { ROW_COPY = 16 };
+bool plan_row_has_head(const struct plan *plan);
 /* The axis along which the items of a side lie: the fast one but for patches. */
 int32_t plan_item_axis(const struct plan *plan, bool view);
 /* Rows of a patch that a thread block moves at once, on either side: each as a run of items. */

@@ -132,8 +132,11 @@ static tptx_status add_view(struct plan *plan, tptx_error *error) {
   for (int32_t k = 0; k < plan->rank; k++) {
     bool box_step = gather && k != s->dim;
     int64_t step = s->rank == 0 ? 1 : s->strides[k];
-    if (plan->view.checked >> k & 1) FORWARD(add_extent(plan, k, error));
-    FORWARD(add_stride(plan, QUANTITY_VIEW_STRIDE, k, layout.strides[k], layout.extents[k], error));
+    bool of_row = plan_picks(plan) && k == s->dim; /* copied as a whole, picked from by bytes */
+    if (plan->view.checked >> k & 1 || of_row) FORWARD(add_extent(plan, k, error));
+    if (!of_row)
+      FORWARD(
+          add_stride(plan, QUANTITY_VIEW_STRIDE, k, layout.strides[k], layout.extents[k], error));
     add_parameter(plan, QUANTITY_VIEW_ORIGIN, k, plan->index_bits);
     FORWARD(add_axis(plan, QUANTITY_VIEW_STEP, k, box_step ? TPTX_DYNAMIC : step, error));
   }
@@ -215,10 +218,11 @@ tptx_status plan_quantities(struct plan *plan, tptx_error *error) {
   add_parameter(plan, QUANTITY_VIEW, -1, 64);
   add_parameter(plan, QUANTITY_TILE, -1, 64);
   if (s->kind == TPTX_GATHER_SCATTER_VIEW) add_parameter(plan, QUANTITY_INDICES, -1, 64);
-  add_parameter(plan, QUANTITY_TILES, -1, 32);
+  if (!plan_picks(plan)) add_parameter(plan, QUANTITY_TILES, -1, 32);
   for (int32_t k = 0; k < plan->rank; k++) {
     if (k == plan_box_axis(plan, plan->rank - 1)) continue;
     add_parameter(plan, QUANTITY_COUNT, k, 32);
+    if (plan_picks(plan) && k == s->dim) continue;
     add_parameter(plan, QUANTITY_MAGIC, k, 32);
     add_parameter(plan, QUANTITY_SHIFT, k, 32);
   }

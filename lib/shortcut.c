@@ -5,8 +5,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* 3 alignments of both, 2 more of the tile operand above the lowest, each in 2 widths. */
-enum { KERNELS = 10, FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 16 };
+/*
+ * 3 alignments of both, 2 more of the tile operand above the lowest, each in 2 widths; where picks
+ * may be dense, the tile operand does not count apart, but the 3 double.
+ */
+enum { KERNELS = 12, FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 16 };
 
 struct shortcut {
   uint64_t hash, generation;
@@ -17,7 +20,7 @@ struct shortcut {
 };
 
 /* Structs with holes would be compared hole by hole. */
-_Static_assert(sizeof(tptx_op) == sizeof(size_t) + 14 * 4 + sizeof(tptx_tile), "tptx_op has holes");
+_Static_assert(sizeof(tptx_op) == sizeof(size_t) + 16 * 4 + sizeof(tptx_tile), "tptx_op has holes");
 _Static_assert(sizeof(tptx_tile) == 16 + 8 * TPTX_MAX_RANK, "tptx_tile has holes");
 _Static_assert(sizeof(tptx_view) == sizeof(size_t) + 32 + 32 * TPTX_MAX_RANK,
                "tptx_view has holes");
@@ -75,7 +78,7 @@ static bool leads(const struct shortcut *shortcut, const struct shortcut_call *c
 bool kernel_made_for(const tptx_kernel *kernel, const struct classes *classes) {
   const struct signature *s = &kernel->ptx->plan.signature;
   return s->align == classes->align && s->tile_align == classes->tile_align &&
-         s->arith == classes->arith;
+         s->arith == classes->arith && s->picks == classes->picks;
 }
 
 /* The lock is held: no need for an addition that other threads see as one step. */

@@ -23,6 +23,8 @@ enum form {
   FORM_FLAG,
   FORM_LAYOUT, /* a word, or a list that goes into the companion row */
   FORM_TILES,
+  FORM_PICKS,
+  FORM_STAGING,
   FORM_TARGET,
   FORM_VERSION,
   FORM_COMPANION
@@ -103,7 +105,7 @@ int64_t type_largest(int32_t type) {
 }
 
 struct classes promised_classes(const tptx_view *view, const tptx_op *op) {
-  return (struct classes){view->align, op->tile.align, op->arith};
+  return (struct classes){view->align, op->tile.align, op->arith, op->picks};
 }
 
 struct classes classes_without_operands(struct classes promised, int32_t type) {
@@ -112,6 +114,7 @@ struct classes classes_without_operands(struct classes promised, int32_t type) {
   if (classes.align == 0 && row) classes.align = row->bytes;
   if (classes.tile_align == 0) classes.tile_align = classes.align;
   if (classes.arith == 0) classes.arith = 64;
+  if (classes.picks == TPTX_PICKS_UNKNOWN) classes.picks = TPTX_PICKS_SPARSE;
   return classes;
 }
 
@@ -219,7 +222,9 @@ void signature_field_write(const struct signature *signature, int field, struct 
   case FORM_PAD:
   case FORM_ORDER:
   case FORM_SCOPE:
-  case FORM_TILES: write_word(out, form, scalar(signature, field)); break;
+  case FORM_TILES:
+  case FORM_PICKS:
+  case FORM_STAGING: write_word(out, form, scalar(signature, field)); break;
   case FORM_COMPANION: break;
   }
 }
@@ -357,6 +362,8 @@ static tptx_status read_word(struct reader *reader, int field, int32_t *value) {
       [FORM_ORDER] = "relaxed, acquire or release",
       [FORM_SCOPE] = "block, device or system",
       [FORM_TILES] = "packed or array",
+      [FORM_PICKS] = "sparse or dense",
+      [FORM_STAGING] = "rule or none",
   };
   return misread(reader, TPTX_ERROR_SYNTAX, form == FORM_KIND ? "kind" : fields[field].word,
                  expected[form]);

@@ -27,6 +27,7 @@ struct signature {
   int32_t assume_in_bounds, assume_injective;
   int32_t latency, allow_tma;
   int32_t sm, ptx;
+  int32_t picks, staging;
   int32_t threads, flight;
 };
 
@@ -56,10 +57,11 @@ int64_t type_largest(int32_t type);
 
 /*
  * What a kernel is made for besides its operation: alignment 16, 4 or the element's size, of both
- * operands and of the tile operand alone, and index width 32 or 64. 0: nobody has promised it.
+ * operands and of the tile operand alone, index width 32 or 64, and how much of a row is picked.
+ * 0: nobody has promised it.
  */
 struct classes {
-  int32_t align, tile_align, arith;
+  int32_t align, tile_align, arith, picks;
 };
 
 struct classes promised_classes(const tptx_view *view, const tptx_op *op);

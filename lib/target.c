@@ -4,11 +4,11 @@
 #include <stddef.h>
 
 struct target_row {
-  int sm, ptx;
+  int sm, ptx, threads;
 };
 
 static const struct target_row targets[] = {
-#define TARGET(sm, ptx) {sm, ptx},
+#define TARGET(sm, ptx, threads) {sm, ptx, threads},
 #include "targets.def"
 };
 
@@ -24,6 +24,12 @@ static const struct driver_row drivers[] = {
 int target_lowest_ptx(int sm) {
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
     if (targets[i].sm == sm) return targets[i].ptx;
+  return 0;
+}
+
+int target_threads(int sm) {
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+    if (targets[i].sm == sm) return targets[i].threads;
   return 0;
 }
 

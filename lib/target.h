@@ -8,6 +8,9 @@ enum { NEWEST_PTX = 94, LOWEST_PTX = 63, DEFAULT_SM = 80 };
 /* The lowest PTX version (major * 10 + minor) that knows sm_<sm>; 0 where no table row does. */
 int target_lowest_ptx(int sm);
 
+/* Threads that a multiprocessor of sm_<sm> holds; 0 where no table row does. */
+int target_threads(int sm);
+
 /* The newest known target not above a device of compute capability major.minor; 0 below sm_75. */
 int target_of_device(int major, int minor);
 

@@ -3,16 +3,22 @@
 # The first one is the kernel, the others are fragments of it; they become C constants in the library.
 
 tileptx_templates = \
-  ptx_templates/move.ptx \
+  ptx_templates/kernel.ptx \
+  ptx_templates/box.ptx \
   ptx_templates/convert.ptx \
   ptx_templates/coordinate.ptx \
+  ptx_templates/move.ptx \
+  ptx_templates/pick.ptx \
   ptx_templates/read_edge.ptx \
   ptx_templates/read_shifted.ptx \
   ptx_templates/split.ptx \
   ptx_templates/stage.ptx \
+  ptx_templates/tile.ptx \
   ptx_templates/turn.ptx \
   ptx_templates/update.ptx \
   ptx_templates/update_pairs.ptx \
+  ptx_templates/values.ptx \
+  ptx_templates/write.ptx \
   ptx_templates/write_edge.ptx
 
 EXTRA_DIST += $(tileptx_templates) scripts/embed-templates

@@ -34,7 +34,7 @@ static const char *const operations[] = {
 };
 static const char *const scopes[] = {"", "block", "device", "system"};
 static const int targets[] = {
-#define TARGET(sm, ptx) sm,
+#define TARGET(sm, ptx, threads) sm,
 #include "targets.def"
 };
 enum {

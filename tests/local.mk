@@ -60,6 +60,7 @@ tileptx_suites = \
   tests/unit/refusals_test \
   tests/unit/runtime_test \
   tests/unit/shortcut_test \
+  tests/unit/staging_test \
   tests/unit/signature_test \
   tests/unit/status_test \
   tests/unit/strbuf_test \
@@ -85,6 +86,10 @@ tests_unit_holders_test_LDADD = $(tileptx_suite_ldadd)
 tests_unit_runtime_test_SOURCES = tests/unit/runtime_test.c $(tileptx_host_sources)
 tests_unit_runtime_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_runtime_test_LDADD = $(tileptx_suite_ldadd)
+tests_unit_staging_test_SOURCES = tests/unit/staging_test.c $(tileptx_host_sources)
+tests_unit_staging_test_CPPFLAGS = $(tileptx_suite_cppflags)
+tests_unit_staging_test_LDADD = $(tileptx_suite_ldadd)
+
 tests_unit_shortcut_test_SOURCES = tests/unit/shortcut_test.c $(tileptx_host_sources)
 tests_unit_shortcut_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_shortcut_test_LDADD = $(tileptx_suite_ldadd)
@@ -227,9 +232,11 @@ tileptx_fuzz_corpus = \
 tileptx_goldens = \
   tests/golden/gather_load_bf16_rows.ptx \
   tests/golden/gather_load_f32_in_bounds.ptx \
+  tests/golden/gather_load_masked_bf16_dense_columns.ptx \
   tests/golden/gather_load_masked_bf16_rows.ptx \
   tests/golden/gather_load_masked_bf16_shifted.ptx \
   tests/golden/gather_load_masked_f32_columns.ptx \
+  tests/golden/gather_load_masked_f32_dense_columns.ptx \
   tests/golden/gather_load_masked_s64_wide.ptx \
   tests/golden/scatter_store_masked_f32_rows.ptx \
   tests/golden/scatter_store_masked_u8_indices.ptx \

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/lib"
 cp "$top_srcdir"/lib/*.[ch] "$top_srcdir"/lib/*.def "$work/lib"
 cp "$top_builddir/lib/templates.c" "$work/lib"
-sed -i 's/^TARGET(121, 88)$/&\nTARGET(130, 94)/' "$work/lib/targets.def"
+sed -i 's/^TARGET(121, 88, 1536)$/&\nTARGET(130, 94, 2048)/' "$work/lib/targets.def"
 cat > "$work/main.c" <<'PROGRAM'
 #include "target.h"
 #include <stdio.h>

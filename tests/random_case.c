@@ -54,6 +54,10 @@ bool entries_differ(const struct draft *f) {
   return f->no_meeting && (f->c->op.operation == TPTX_STORE || f->count[f->c->view.dim] > 1);
 }
 
+int item_axis(const struct draft *f) {
+  return f->style == STYLE_TURNED ? f->unit : f->fast;
+}
+
 bool gathers(const struct draft *f, int k) {
   return f->c->view.kind == TPTX_GATHER_SCATTER_VIEW && k == f->c->view.dim;
 }
@@ -136,6 +140,7 @@ static void choose_effect(struct draft *f) {
     if (load && c->op.masked) choose_padding(f);
     return;
   }
+  if (f->style == STYLE_PICKED) die = 40; /* a plain load */
   if (die < 40) {
     choose_update(f);
     f->no_meeting = c->op.scope == TPTX_SCOPE_BLOCK;
@@ -199,6 +204,7 @@ static tptx_type choose_type(struct draft *f) {
 static int32_t choose_dim(struct draft *f) {
   struct dice *d = &f->dice;
   int32_t last = f->rank - 1, dim = (int32_t)between(d, 0, last);
+  if (f->style == STYLE_PICKED) return f->fast;
   bool rows = f->style == STYLE_SHIFTED || (f->style == STYLE_COLUMNS && chance(d, 70));
   if (rows)
     return (f->fast + 1 + (int32_t)between(d, 0, last - 1)) % f->rank; /* any but that one */
@@ -210,6 +216,7 @@ static int32_t choose_dim(struct draft *f) {
 static void choose_tuning(struct draft *f) {
   struct dice *d = &f->dice;
   tptx_op *op = &f->c->op;
+  if (chance(d, 4)) op->staging = TPTX_STAGING_NONE;
   static const int threads[] = {32, 64, 96, 128, 192, 256, 384, 512, 1024};
   if (chance(d, 10)) op->latency = (int32_t)between(d, 1, 10);
   if (chance(d, 10)) op->allow_tma = 0;
@@ -280,19 +287,20 @@ static void choose_compact_shape(struct draft *f, int64_t room) {
 }
 
 /* From half a patch on, where staging begins; around a whole one; over two. */
-static int64_t choose_patch_length(struct draft *f) {
-  struct dice *d = &f->dice;
-  int64_t patch = f->size >= 4 ? 32 : 64;
+static int64_t choose_patch_length(struct dice *d, int64_t patch) {
   if (chance(d, 15)) return patch;
   if (chance(d, 10)) return between(d, patch + 1, 2 * patch + 6);
+  if (patch == 64) return between(d, patch, patch + 9);
   return chance(d, 5) ? patch / 2 - 1 : between(d, patch / 2, chance(d, 70) ? patch / 2 + 9 : 70);
 }
 
 static void choose_turned_shape(struct draft *f) {
   int64_t *shape = f->c->view.shape;
-  f->quantum = f->tile_quantum = 1;
-  shape[f->unit] = choose_patch_length(f);
-  shape[f->rank - 1] = choose_patch_length(f);
+  f->quantum = f->size < 4 && chance(&f->dice, 75) ? 4 / f->size : 1; /* items of a word */
+  f->tile_quantum = f->quantum;
+  int64_t patch = f->size <= 4 && chance(&f->dice, 12) ? 64 : 32;
+  shape[f->unit] = multiple_above(choose_patch_length(&f->dice, patch), f->quantum);
+  shape[f->rank - 1] = multiple_above(choose_patch_length(&f->dice, patch), f->quantum);
   int k = (int)between(&f->dice, 0, f->rank - 1);
   if (shape[k] == 1 && chance(&f->dice, 40)) shape[k] = between(&f->dice, 2, 3);
 }
@@ -379,10 +387,11 @@ static void choose_extent(struct draft *f, int k, int64_t start, int64_t step, b
   int64_t most = all ? most_for_all : least + shape + between(d, 0, 7);
   int64_t extent = between(d, least, most);
   bool dense = pitches_are_extents(f, f->c->view.layout);
-  bool vectors = k == f->fast && f->quantum > 1;
+  bool vectors = k == item_axis(f) && f->quantum > 1;
   if (last + shape >= least && last + shape <= most && chance(d, vectors ? 12 : 25))
     extent = last + shape;
-  if (vectors && chance(d, dense ? 90 : 10)) { /* a dense pitch must be a multiple, too */
+  bool turned = f->style == STYLE_TURNED;                /* patches have no path for a cut item */
+  if (vectors && chance(d, dense || turned ? 90 : 10)) { /* a dense pitch is a multiple, too */
     int64_t rounded = multiple_below(extent, f->quantum);
     if (rounded < least) rounded = multiple_above(extent, f->quantum);
     if (rounded >= least && rounded <= most) extent = rounded;
@@ -392,7 +401,7 @@ static void choose_extent(struct draft *f, int k, int64_t start, int64_t step, b
 }
 
 static int64_t quantum_of(const struct draft *f, int k) {
-  return k == f->fast ? f->quantum : 1;
+  return k == item_axis(f) ? f->quantum : 1;
 }
 
 /* Around 2^31 and beyond, where 32-bit arithmetic would wrap. */
@@ -448,6 +457,7 @@ static void choose_gather_axis(struct draft *f, int k) {
   if (chance(d, 40) && tiles > 0) args->index_count = tiles * shape;
   if (tiles == 0) args->index_count = between(d, 1, 5);
   int64_t rows = chance(d, 60) ? between(d, 1, 40) : between(d, 1, 300);
+  if (f->style == STYLE_PICKED && chance(d, 30)) rows = between(d, 300, 3000);
   if (f->no_meeting && chance(d, 70)) rows += count * shape; /* room for entries that differ */
   f->low[k] = 0;
   if (k == f->far_axis) {
@@ -516,7 +526,7 @@ static bool try_case(struct draft *f) {
   if (!choose_span(f)) return false;
   c->chunks = reference_box(&c->view, &c->args, f->count);
   if (!choose_indices(f) || !choose_operand(f)) return false;
-  choose_promise(f);
+  choose_promises(f);
   if (c->view.type == TPTX_BOOL) soften_bools(d, &c->span);
   if (tile_type(f) == TPTX_BOOL) soften_bools(d, &c->tile);
   choose_values(f);
@@ -531,6 +541,7 @@ static void choose_style(struct draft *f) {
   f->style = die < 7    ? STYLE_TURNED
              : die < 14 ? STYLE_SHIFTED
              : die < 24 ? STYLE_COLUMNS
+             : die < 30 ? STYLE_PICKED
                         : STYLE_ANY;
   if (f->style == STYLE_TURNED) {
     f->unit = (int)between(d, 0, TPTX_MAX_RANK - 2);
@@ -542,9 +553,13 @@ static void choose_style(struct draft *f) {
     f->fast = (int)between(d, 0, TPTX_MAX_RANK - 2);
     f->rank = (int)between(d, f->fast + 2, TPTX_MAX_RANK);
     return;
+  } else if (f->style == STYLE_PICKED) {
+    f->kind = TPTX_GATHER_SCATTER_VIEW;
+    f->rank = (int)between(d, 2, chance(d, 70) ? 4 : TPTX_MAX_RANK);
   }
   f->fast = f->rank - 1;
-  if (f->style == STYLE_SHIFTED && chance(d, 25)) f->fast = (int)between(d, 0, f->rank - 1);
+  bool any = f->style == STYLE_SHIFTED || f->style == STYLE_PICKED;
+  if (any && chance(d, 25)) f->fast = (int)between(d, 0, f->rank - 1);
 }
 
 /*

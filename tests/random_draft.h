@@ -23,7 +23,8 @@ enum draft_style {
   STYLE_ANY,
   STYLE_COLUMNS, /* both sides are contiguous along the same axis, not the last */
   STYLE_TURNED,  /* the span is contiguous along an axis other than the last, whole patches long */
-  STYLE_SHIFTED /* loads of narrow elements, rows that begin at any byte, an aligned tile operand */
+  STYLE_SHIFTED, /* loads of narrow elements, rows that begin anywhere, an aligned tile operand */
+  STYLE_PICKED   /* loads that pick along the axis on which both sides are contiguous */
 };
 
 struct draft {
@@ -65,8 +66,11 @@ bool choose_span(struct draft *f);
 bool choose_indices(struct draft *f);
 bool choose_operand(struct draft *f);
 
-/* Sometimes the caller says by himself how the tile operand is aligned. */
-void choose_promise(struct draft *f);
+/* The axis on which the span's items lie. */
+int item_axis(const struct draft *f);
+
+/* Sometimes the caller says by himself how the tile operand is aligned, and what is picked. */
+void choose_promises(struct draft *f);
 
 /* Values in the buffers that can be checked whatever the order of a device's additions. */
 void choose_values(struct draft *f);

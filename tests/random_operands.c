@@ -285,7 +285,7 @@ static int64_t choose_lean(struct draft *f, int size, int64_t quantum) {
 
 /* The axis of the span that the style wants contiguous, or -1. */
 static int wished_unit(const struct draft *f) {
-  return f->style == STYLE_SHIFTED || f->style == STYLE_COLUMNS ? f->fast : f->unit;
+  return f->style == STYLE_ANY || f->style == STYLE_TURNED ? f->unit : f->fast;
 }
 
 bool choose_span(struct draft *f) {
@@ -337,7 +337,7 @@ static bool choose_array(struct draft *f, int64_t *low, int64_t *high) {
     int64_t whole = f->count[k] * c->view.shape[k];
     int64_t extent = chance(d, 40) ? whole : between(d, whole - c->view.shape[k] + 1, whole + 3);
     if (chance(d, 10)) extent = between(d, 0, whole);
-    if (k == f->fast && chance(d, dense ? 90 : 10))
+    if (k == f->fast && chance(d, dense || f->style == STYLE_TURNED ? 90 : 10))
       extent = multiple_above(extent, f->tile_quantum);
     c->args.tile_extents[k] = extent < 0 ? 0 : extent;
   }
@@ -378,8 +378,25 @@ static bool operand_aligned(const struct draft *f, int64_t bytes) {
   return c->view.shape[f->fast] * f->tile_size % bytes == 0;
 }
 
-void choose_promise(struct draft *f) {
+/* A row that fits and that exists as a whole, for all of it is read. */
+static bool row_is_there(const struct draft *f) {
+  int dim = f->c->view.dim;
+  return f->low[dim] == 0 && f->high[dim] >= f->extents[dim] &&
+         f->extents[dim] <= TPTX_MAX_DENSE_ROW / f->size;
+}
+
+static void choose_picks(struct draft *f) {
   struct random_case *c = f->c;
+  if (c->view.kind == TPTX_STRIDED_VIEW) return;
+  if (row_is_there(f) && chance(&f->dice, f->style == STYLE_PICKED ? 85 : 40))
+    c->op.picks = TPTX_PICKS_DENSE;
+  else if (chance(&f->dice, 20))
+    c->op.picks = TPTX_PICKS_SPARSE;
+}
+
+void choose_promises(struct draft *f) {
+  struct random_case *c = f->c;
+  choose_picks(f);
   int promise = chance(&f->dice, 60) ? 16 : 4;
   if (promise <= f->size || !operand_aligned(f, promise)) return;
   if (chance(&f->dice, f->style == STYLE_SHIFTED ? 50 : 5)) c->op.tile.align = promise;

@@ -48,6 +48,7 @@ enum {
   TPTX_MAX_RANK = 8,
   TPTX_MAX_SIGNATURE = 1024,      /* bytes of a signature line, without the terminating NUL */
   TPTX_MAX_TILE = 16777216,       /* elements of one tile */
+  TPTX_MAX_DENSE_ROW = 49136,     /* bytes of a row; see tptx_picks */
   TPTX_MAX_PARAMETER_BYTES = 1024 /* of one kernel */
 };
 
@@ -304,6 +305,25 @@ typedef struct tptx_indices {
   tptx_type type; /* any integer type, read at its own width and sign; default TPTX_S32 */
 } tptx_indices;
 
+/*
+ * How much of a row a gather picks that goes along the axis on which the span is contiguous. DENSE
+ * is a promise about every launch: a row has at most TPTX_MAX_DENSE_ROW bytes, all of which can be
+ * read. Plain loads then bring whole rows into shared memory and pick there.
+ */
+typedef int32_t tptx_picks;
+enum {
+  TPTX_PICKS_UNKNOWN = 0, /* SPARSE in tptx_emit and tptx_kernel_get; found by tptx_run, which takes
+                             DENSE where rows fit and the launch picks enough of each */
+  TPTX_PICKS_SPARSE = 1,
+  TPTX_PICKS_DENSE = 2
+};
+
+typedef int32_t tptx_staging;
+enum {
+  TPTX_STAGING_RULE = 0, /* through shared memory where the planner's rules say so */
+  TPTX_STAGING_NONE = 1
+};
+
 typedef struct tptx_op {
   size_t struct_size;
   tptx_operation operation;
@@ -324,6 +344,8 @@ typedef struct tptx_op {
   int32_t threads;          /* tuning: threads a block, a multiple of 32 up to 1024; 0: the rule */
   int32_t flight;           /* tuning: independent items a thread, 1 2 4 8, 0 for the rule. Either
                                keeps transposed spans out of shared memory. */
+  tptx_picks picks;
+  tptx_staging staging; /* tuning */
 } tptx_op;
 
 TPTX_API void tptx_op_init(tptx_op *op);
@@ -451,10 +473,10 @@ typedef struct tptx_args {
 TPTX_API void tptx_args_init(tptx_args *args);
 
 /*
- * Sets view->align, op->tile.align and op->arith, where they are 0, to the best classes that hold
- * for `args`; with a view->align, op->tile.align 0 means that one. It is what tptx_run does before
- * it looks for a kernel. A caller who keeps kernels does it once; for other operands he starts from
- * descriptors in which they are 0.
+ * Sets view->align, op->tile.align, op->arith and op->picks, where they are 0, to the best classes
+ * that hold for `args`; with a view->align, op->tile.align 0 means that one. It is what tptx_run
+ * does before it looks for a kernel. A caller who keeps kernels does it once; for other operands he
+ * starts from descriptors in which they are 0.
  */
 TPTX_API tptx_status tptx_specialise(tptx_view *view, tptx_op *op, const tptx_args *args,
                                      tptx_error *error);
