@@ -159,7 +159,6 @@ static void list_items(struct model *m) {
   bool along = plan->moving == plan_item_axis(plan, true);
   int32_t first = m->record_count;
   for (int32_t u = 0; u < plan->flight; u++) {
-    int32_t rows = u * plan_patch_rows(plan);
     struct record *item = add_record(m);
     record_text(item, ITEM_S, suffix(plan, u));
     record_number(item, ITEM_MOVES, plan_items_apart(plan));
@@ -170,9 +169,9 @@ static void list_items(struct model *m) {
     record_number(item, ITEM_TURNED_BOUND, item_bound(plan, false, u));
     record_text(item, ITEM_LIVE_S, plan_moving_is_ragged(plan, false) ? suffix(plan, u) : "");
     record_text(item, ITEM_ALONG_S, along ? suffix(plan, u) : "");
+    record_number(item, ITEM_ALONG_ROW, along);
     record_number(item, ITEM_PACKED_BYTES, u * bytes_ahead(plan));
-    record_number(item, ITEM_ENTERING, rows * plan->view.element_bytes);
-    record_number(item, ITEM_LEAVING, rows * plan_stage_pitch(plan));
+    record_number(item, ITEM_ENTERING, u * plan_patch_rows(plan) * plan->view.element_bytes);
   }
   add_list(m, LIST_ITEM, first);
   record_text(add_fact(m, LIST_ITEMS), ITEMS_FIRST_S, suffix(plan, 0));

@@ -14,11 +14,13 @@ enum {
   MAX_ITEMS = 8,
   MAX_LANES = 4,
   MAX_ELEMENTS = 16,
+  MAX_PATCH_RECORDS = 8 + 8 + 2, /* entries, exits, axes */
   MAX_FACTS = 16,
   /* Every list at its longest: quantities; digits, box and axes; items; lanes, elements and pairs;
      coordinates of both accesses; guards. */
-  MAX_RECORDS = MAX_FACTS + MAX_QUANTITIES + 4 * TPTX_MAX_RANK + MAX_ITEMS + 5 * MAX_LANES +
-                MAX_ELEMENTS + MAX_LANES + 1 + 2 + 2 * (TPTX_MAX_RANK + MAX_ITEMS) + 2,
+  MAX_RECORDS = MAX_FACTS + MAX_QUANTITIES + 4 * TPTX_MAX_RANK + MAX_ITEMS + 4 * MAX_LANES +
+                MAX_PATCH_RECORDS + MAX_ELEMENTS + MAX_LANES + 1 + 2 +
+                2 * (TPTX_MAX_RANK + MAX_ITEMS) + 2,
   MAX_MODEL_TEXT = 8192
 };
 

@@ -25,7 +25,11 @@ static const char *value_word(const struct plan *plan) {
 static void list_lanes(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count;
-  for (int32_t n = 0; n < plan->lanes; n++) record_number(add_record(m), LANE_N, n);
+  for (int32_t n = 0; n < plan->lanes; n++) {
+    struct record *lane = add_record(m);
+    record_number(lane, LANE_N, n);
+    record_number(lane, LANE_NEXT, n + 1);
+  }
   add_list(m, LIST_LANE, first);
   struct record *lanes = add_fact(m, LIST_LANES);
   record_number(lanes, LANES_SEVERAL, plan->lanes > 1);
@@ -37,16 +41,12 @@ static void list_lanes(struct model *m) {
   record_text(lanes, LANES_VALUE, value_word(plan));
 }
 
-/*
- * The elements of an item that may have to move alone: all but the last where an edge cuts it, all
- * of them where the words around it are not inside.
- */
+/* The elements of an item that may have to move alone where an edge cuts it: all but the last. */
 static void list_elements(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t bytes = plan_source(plan)->element_bytes;
   int32_t first = m->record_count;
-  int32_t count = plan->shifted ? plan->vector : plan->vector - 1;
-  for (int32_t n = 0; n < count; n++) {
+  for (int32_t n = 0; n < plan->vector - 1; n++) {
     struct record *element = add_record(m);
     int32_t bit = n % plan->lane_elements * bytes * 8;
     record_number(element, ELEMENT_N, n);
@@ -133,6 +133,8 @@ static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t ite
   const struct signature *s = &plan->signature;
   const struct access *access = view ? &plan->view : &plan->tile;
   bool moves = axis == plan_moving(plan, view);
+  bool gathered = view && s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim;
+  bool checked = access->checked >> axis & 1;
   struct record *record = add_record(m);
   record_text(record, COORDINATE_ACCESS, view ? "view" : "tile");
   record_number(record, COORDINATE_K, axis);
@@ -140,10 +142,14 @@ static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t ite
   record_number(record, COORDINATE_OPENS, moves);
   record_number(record, COORDINATE_RAGGED, moves && plan_moving_is_ragged(plan, view));
   record_number(record, COORDINATE_AHEAD, moves ? item * plan_elements_ahead(plan) : 0);
+  record_number(record, COORDINATE_FOLLOWS, moves && item > 0);
+  record_number(record, COORDINATE_BESIDE, moves && item > 0 && !gathered);
   record_number(record, COORDINATE_ORIGIN, view);
-  record_number(record, COORDINATE_CHECKED, access->checked >> axis & 1);
-  record_number(record, COORDINATE_GATHERED,
-                view && s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim);
+  record_number(record, COORDINATE_CHECKED, checked);
+  record_number(record, COORDINATE_COMPARED, checked && !(gathered && plan_cuts_entries(plan)));
+  record_number(record, COORDINATE_GATHERED, gathered);
+  record_text(record, COORDINATE_PLACE,
+              gathered ? "entry" : numbered(m, view ? "view_p" : "tile_p", axis));
   record_text(record, COORDINATE_INDEX_TYPE, type_row(s->indices)->word);
 }
 
@@ -176,11 +182,10 @@ static struct record *add_transfer(struct model *m, enum list_name fact, struct 
   return record;
 }
 
-static void add_guard(struct model *m, const char *name, bool partial, bool shifted) {
+static void add_guard(struct model *m, const char *name, bool partial) {
   struct record *record = add_record(m);
   record_text(record, GUARD_NAME, name);
   record_number(record, GUARD_PARTIAL, partial);
-  record_number(record, GUARD_SHIFTED, shifted);
 }
 
 /* The aligned words around an item whose first byte may be anywhere in the first of them. */
@@ -199,6 +204,9 @@ static void list_shifted(struct model *m) {
   struct record *shift = add_fact(m, LIST_SHIFT);
   record_number(shift, SHIFT_BEFORE, elements - 1);
   record_number(shift, SHIFT_FROM_HERE, plan->vector + elements);
+  record_number(shift, SHIFT_BYTES, plan->view.element_bytes);
+  record_number(shift, SHIFT_BITS, 8 * plan->view.element_bytes);
+  record_text(shift, SHIFT_LOAD, load_word(plan, 1));
 }
 
 /*
@@ -226,8 +234,8 @@ static void list_transfers(struct model *m, const char *guard, bool cut) {
                                                    : to_view);
   record_number(write, TRANSFER_SECTION, updates ? 8 : 7);
   int32_t first = m->record_count;
-  add_guard(m, guard, reads ? plan->view.partial : cut, plan->shifted);
-  if (to_operand) add_guard(m, "tile", plan->tile.partial, false);
+  add_guard(m, guard, reads ? plan->view.partial && !plan->shifted : cut);
+  if (to_operand) add_guard(m, "tile", plan->tile.partial);
   add_list(m, LIST_GUARD, first);
 }
 
@@ -314,9 +322,23 @@ static void add_pick(struct model *m) {
 static void list_turned(struct model *m) {
   const struct plan *plan = m->plan;
   int32_t first = m->record_count;
-  for (int32_t n = 0; n < plan->lane_elements && plan_turns(plan); n++)
-    record_number(add_record(m), ENTRY_N, n);
+  for (int32_t n = 0; n < plan->vector && plan_turns(plan); n++) {
+    struct record *entry = add_record(m);
+    record_number(entry, ENTRY_LANE, n / plan->lane_elements);
+    record_number(entry, ENTRY_SHIFTS, (n + 1) % plan->lane_elements != 0);
+  }
   add_list(m, LIST_ENTRY, first);
+  first = m->record_count;
+  for (int32_t i = 0; i < plan->flight * plan->lanes && plan_turns(plan); i++) {
+    int32_t u = i / plan->lanes, n = i % plan->lanes, bytes = plan->view.element_bytes;
+    struct record *exit = add_record(m);
+    record_text(exit, EXIT_S, suffix(plan, u));
+    record_number(exit, EXIT_LANE, n);
+    record_number(exit, EXIT_OFFSET,
+                  u * plan_patch_rows(plan) * plan_stage_pitch(plan) +
+                      n * plan->lane_elements * bytes);
+  }
+  add_list(m, LIST_EXIT, first);
   first = m->record_count;
   for (int32_t i = 0; i < 2 && plan_turns(plan); i++) {
     int32_t axis = i == 0 ? plan->moving : plan->unit;
@@ -344,6 +366,7 @@ static void list_guarded(struct model *m) {
   record_number(tile, TILE_ALONG, plan_item_axis(plan, false));
   record_number(view, VIEW_PARTIAL, plan->view.partial);
   record_number(view, VIEW_GATHERS, s->kind == TPTX_GATHER_SCATTER_VIEW);
+  record_number(view, VIEW_CUTS, plan_cuts_entries(plan));
   record_number(tile, TILE_PARTIAL, plan->tile.partial);
   record_number(tile, TILE_PACKED, !array);
   struct record *both = add_fact(m, LIST_BOTH);

@@ -10,7 +10,13 @@
 #include <string.h>
 
 enum { FEW_AXES = 3 }; /* whose coordinates fit few registers */
-enum { USUAL_BLOCK = 256, LARGEST_BLOCK = 1024, VECTOR_BYTES = 16, WORD_BYTES = 4 };
+enum {
+  USUAL_BLOCK = 256,
+  LARGEST_BLOCK = 1024,
+  VECTOR_BYTES = 16,
+  PATCH_ITEM_BYTES = 8,
+  WORD_BYTES = 4
+};
 
 enum effect plan_effect(const struct plan *plan) {
   return operation_row(plan->signature.operation)->effect;
@@ -30,6 +36,10 @@ const struct access *plan_target(const struct plan *plan) {
 
 static bool gathers(const struct plan *plan) {
   return plan->signature.kind == TPTX_GATHER_SCATTER_VIEW;
+}
+
+bool plan_cuts_entries(const struct plan *plan) {
+  return gathers(plan) && 8 * type_row(plan->signature.indices)->bytes > plan->index_bits;
 }
 
 int32_t plan_threads_of_tile(const struct plan *plan) {
@@ -117,7 +127,7 @@ const char *note_text(enum note_name name) {
 /*
  * Transposed spans: a warp that is contiguous on one side is scattered over the other. Square
  * patches are read along the span's unit axis, turned in shared memory, and written along the tile
- * operand's, in items of a word on both sides. Measured: 64x64 f32 tiles of a transposed span from
+ * operand's, in items of 8 bytes on both sides. Measured: 64x64 f32 tiles of a transposed span from
  * 0.46 to 0.97 of a copy.
  */
 static void choose_patches(struct plan *plan) {
@@ -193,13 +203,13 @@ static void deal_row(struct plan *plan) {
   plan->threads[plan->fast] = plan->items[plan->fast] / plan->flight;
 }
 
-/* So many items a thread that a block has the usual number of threads, or twice as many. */
+/* Four items a thread; more or fewer for a block of the usual size, or twice that. */
 static void deal_patch(struct plan *plan) {
-  enum { FEWEST = 2, MOST = 8 };
+  enum { USUAL_FLIGHT = 4 };
   int32_t items = plan->patch * plan->patch / plan->vector;
-  plan->flight = items / USUAL_BLOCK;
-  if (plan->flight < FEWEST) plan->flight = FEWEST;
-  if (plan->flight > MOST) plan->flight = MOST;
+  plan->flight = USUAL_FLIGHT;
+  if (items / plan->flight > 2 * USUAL_BLOCK) plan->flight *= 2;
+  if (items / plan->flight < USUAL_BLOCK) plan->flight /= 2;
   for (int32_t k = 0; k < plan->rank; k++) plan->threads[k] = 1;
   plan->threads[plan->unit] = plan->patch / plan->vector;
   plan->threads[plan->moving] = plan_patch_rows(plan);
@@ -252,7 +262,7 @@ static void limit_vector_by_types(struct plan *plan) {
   int32_t bytes = plan->view.element_bytes;
   int32_t widest = bytes > plan->tile.element_bytes ? bytes : plan->tile.element_bytes;
   plan->vector = VECTOR_BYTES / widest;
-  if (plan_turns(plan)) plan->vector = WORD_BYTES > bytes ? WORD_BYTES / bytes : 1;
+  if (plan_turns(plan)) plan->vector = PATCH_ITEM_BYTES / bytes;
   if (s->align < plan->vector * widest) {
     plan->vector = s->align > widest ? s->align / widest : 1;
     note(plan, NOTE_VECTOR_ALIGN, plan->vector, s->align);

@@ -47,7 +47,7 @@ struct note {
   int64_t first, second;
 };
 
-/* PATCHES: turned, since the unit axes differ. ROWS: whole rows of the span, which are picked from. */
+/* PATCHES: turned, since the unit axes differ. ROWS: of the span, as a whole, to be picked from. */
 enum staging { STAGING_NONE, STAGING_PATCHES, STAGING_ROWS };
 
 /* One side of the move: the view, or the tile operand. */
@@ -134,6 +134,8 @@ int32_t plan_box_axis(const struct plan *plan, int32_t place);
 int32_t plan_moving(const struct plan *plan, bool view);
 bool plan_moving_is_ragged(const struct plan *plan, bool view);
 int32_t plan_elements_ahead(const struct plan *plan); /* from a thread's item to its next */
+/* Entries of the index array are wider than coordinates: compared first, then cut. */
+bool plan_cuts_entries(const struct plan *plan);
 enum effect plan_effect(const struct plan *plan);
 bool plan_reads_view(const struct plan *plan); /* a load; otherwise the view is written */
 const struct access *plan_source(const struct plan *plan); /* where values are read from */

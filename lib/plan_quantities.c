@@ -101,7 +101,8 @@ static tptx_status add_extent(struct plan *plan, int32_t axis, tptx_error *error
   const struct signature *s = &plan->signature;
   int64_t extent = s->rank == 0 ? 1 : s->extents[axis];
   bool picked = s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim;
-  int32_t bits = picked ? 64 : plan->index_bits;
+  int32_t bits = picked && plan_cuts_entries(plan) ? 64 : plan->index_bits;
+  if (picked && plan_picks(plan)) bits = 32; /* such a row fits shared memory */
   if (extent == TPTX_DYNAMIC) {
     add_parameter(plan, QUANTITY_VIEW_EXTENT, axis, bits);
     return TPTX_OK;
@@ -218,7 +219,8 @@ tptx_status plan_quantities(struct plan *plan, tptx_error *error) {
   add_parameter(plan, QUANTITY_VIEW, -1, 64);
   add_parameter(plan, QUANTITY_TILE, -1, 64);
   if (s->kind == TPTX_GATHER_SCATTER_VIEW) add_parameter(plan, QUANTITY_INDICES, -1, 64);
-  if (!plan_picks(plan)) add_parameter(plan, QUANTITY_TILES, -1, 32);
+  bool compared = plan->tiles_per_block > 1 && !plan_picks(plan); /* else the launch is exact */
+  if (compared) add_parameter(plan, QUANTITY_TILES, -1, 32);
   for (int32_t k = 0; k < plan->rank; k++) {
     if (k == plan_box_axis(plan, plan->rank - 1)) continue;
     add_parameter(plan, QUANTITY_COUNT, k, 32);

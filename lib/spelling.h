@@ -8,7 +8,7 @@
 struct arithmetic_row {
   int32_t bits;
   const char *unsigned_type, *signed_type;
-  const char *product; /* ends the multiply-add of a coordinate and a byte stride */
+  const char *product; /* ends the product of a coordinate and a byte stride */
 };
 
 struct width_row {
