@@ -9,7 +9,12 @@
  * 3 alignments of both, 2 more of the tile operand above the lowest, each in 2 widths; where picks
  * may be dense, the tile operand does not count apart, but the 3 double.
  */
-enum { KERNELS = 12, FEWEST_SLOTS = 64, MOST_SLOTS = 1 << 16 };
+enum {
+  WAYS = 4, /* slots of a set: calls that meet do not put each other out */
+  KERNELS = 12,
+  FEWEST_SLOTS = 64,
+  MOST_SLOTS = 1 << 16
+};
 
 struct shortcut {
   uint64_t hash, generation;
@@ -63,8 +68,9 @@ static struct shortcut_shard *own_shard(struct shortcuts *shortcuts) {
   return &shortcuts->shards[thread_shard()];
 }
 
-static struct shortcut **slot_of(const struct shortcut_shard *shard, uint64_t hash) {
-  return &shard->slots[(hash ^ hash >> 32) & (shard->count - 1)];
+/* The slots for calls of that hash, newest first. */
+static struct shortcut **set_of(const struct shortcut_shard *shard, uint64_t hash) {
+  return &shard->slots[((hash ^ hash >> 32) & (shard->count / WAYS - 1)) * WAYS];
 }
 
 static bool leads(const struct shortcut *shortcut, const struct shortcut_call *call,
@@ -73,6 +79,13 @@ static bool leads(const struct shortcut *shortcut, const struct shortcut_call *c
          context_equal(shortcut->context, call->context) &&
          !memcmp(&shortcut->view, call->view, sizeof shortcut->view) &&
          !memcmp(&shortcut->op, call->op, sizeof shortcut->op);
+}
+
+static struct shortcut *find_leading(struct shortcut *const *set, const struct shortcut_call *call,
+                                     uint64_t generation) {
+  for (int i = 0; i < WAYS; i++)
+    if (leads(set[i], call, generation)) return set[i];
+  return NULL;
 }
 
 bool kernel_made_for(const tptx_kernel *kernel, const struct classes *classes) {
@@ -99,9 +112,10 @@ tptx_kernel *shortcut_recall(struct shortcuts *shortcuts, const struct shortcut_
   struct shortcut_shard *shard = own_shard(shortcuts);
   tptx_kernel *kernel = NULL;
   pthread_mutex_lock(&shard->lock);
-  const struct shortcut *shortcut = shard->count ? *slot_of(shard, call->hash) : NULL;
-  if (leads(shortcut, call, atomic_load(&shortcuts->generation)))
-    kernel = choose(shortcut, classes);
+  const struct shortcut *shortcut = NULL;
+  if (shard->count)
+    shortcut = find_leading(set_of(shard, call->hash), call, atomic_load(&shortcuts->generation));
+  if (shortcut) kernel = choose(shortcut, classes);
   if (kernel) {
     kernel_retain(kernel, 1);
     count_hits(shard, 1);
@@ -120,7 +134,7 @@ void shortcut_in_vain(struct shortcuts *shortcuts) {
 static bool open_slots(struct shortcuts *shortcuts, struct shortcut_shard *shard) {
   if (shard->count) return true;
   uint64_t count = FEWEST_SLOTS;
-  while (count < shortcuts->most && count < MOST_SLOTS) count *= 2;
+  while (count / 2 < shortcuts->most && count < MOST_SLOTS) count *= 2;
   shard->slots = allocate(shortcuts->allocator, count * sizeof *shard->slots);
   if (!shard->slots) return false;
   for (uint64_t i = 0; i < count; i++) shard->slots[i] = NULL;
@@ -128,19 +142,26 @@ static bool open_slots(struct shortcuts *shortcuts, struct shortcut_shard *shard
   return true;
 }
 
+/* In the oldest one's place. */
+static struct shortcut *open_shortcut(struct shortcuts *shortcuts, struct shortcut **set,
+                                      const struct shortcut_call *call, uint64_t generation) {
+  struct shortcut *shortcut = set[WAYS - 1];
+  if (!shortcut) shortcut = allocate(shortcuts->allocator, sizeof *shortcut);
+  if (!shortcut) return NULL;
+  memmove(set + 1, set, (WAYS - 1) * sizeof(struct shortcut *));
+  set[0] = shortcut;
+  *shortcut =
+      (struct shortcut){call->hash, generation, call->context, *call->view, *call->op, {NULL}};
+  return shortcut;
+}
+
 static void keep_in(struct shortcuts *shortcuts, struct shortcut_shard *shard,
                     const struct shortcut_call *call, uint64_t generation, tptx_kernel *kernel) {
   if (!open_slots(shortcuts, shard)) return;
-  struct shortcut **slot = slot_of(shard, call->hash);
-  if (!*slot) {
-    *slot = allocate(shortcuts->allocator, sizeof **slot);
-    if (*slot) (*slot)->hash = ~call->hash; /* leads nowhere yet */
-  }
-  struct shortcut *shortcut = *slot;
+  struct shortcut **set = set_of(shard, call->hash);
+  struct shortcut *shortcut = find_leading(set, call, generation);
+  if (!shortcut) shortcut = open_shortcut(shortcuts, set, call, generation);
   if (!shortcut) return;
-  if (!leads(shortcut, call, generation))
-    *shortcut =
-        (struct shortcut){call->hash, generation, call->context, *call->view, *call->op, {NULL}};
   memmove(shortcut->kernels + 1, shortcut->kernels, (KERNELS - 1) * sizeof(tptx_kernel *));
   shortcut->kernels[0] = kernel;
 }

@@ -59,6 +59,7 @@ tileptx_suites = \
   tests/unit/reference_test \
   tests/unit/refusals_test \
   tests/unit/runtime_test \
+  tests/unit/classes_test \
   tests/unit/shortcut_test \
   tests/unit/staging_test \
   tests/unit/signature_test \
@@ -89,6 +90,10 @@ tests_unit_runtime_test_LDADD = $(tileptx_suite_ldadd)
 tests_unit_staging_test_SOURCES = tests/unit/staging_test.c $(tileptx_host_sources)
 tests_unit_staging_test_CPPFLAGS = $(tileptx_suite_cppflags)
 tests_unit_staging_test_LDADD = $(tileptx_suite_ldadd)
+
+tests_unit_classes_test_SOURCES = tests/unit/classes_test.c $(tileptx_host_sources)
+tests_unit_classes_test_CPPFLAGS = $(tileptx_suite_cppflags)
+tests_unit_classes_test_LDADD = $(tileptx_suite_ldadd)
 
 tests_unit_shortcut_test_SOURCES = tests/unit/shortcut_test.c $(tileptx_host_sources)
 tests_unit_shortcut_test_CPPFLAGS = $(tileptx_suite_cppflags)

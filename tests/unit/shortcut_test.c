@@ -132,21 +132,24 @@ START_TEST(hashes_differ_by_descriptors_and_context) {
 }
 END_TEST
 
-START_TEST(the_one_kept_last_wins_the_slot) {
+START_TEST(of_five_calls_that_meet_the_first_is_put_out) {
   struct alone alone;
   open_alone(&alone);
   tptx_kernel *kernels[] = {kernel_of(4, 4, 64), kernel_of(1, 1, 32)};
-  struct small other;
-  small_describe(&other, 9);
-  struct shortcut_call call = alone.call; /* the same hash, so the same slot */
-  call.view = &other.view;
+  struct small others[4];
+  struct shortcut_call call = alone.call; /* the same hash, so the same set of slots */
   keep(&alone, &alone.call, kernels[0]);
-  keep(&alone, &call, kernels[0]);
+  for (int i = 0; i < 4; i++) {
+    ck_assert_ptr_eq(find(&alone, &alone.call), kernels[0]);
+    small_describe(&others[i], 9 + i);
+    call.view = &others[i].view;
+    keep(&alone, &call, kernels[0]);
+  }
   ck_assert_ptr_null(find(&alone, &alone.call));
   ck_assert_ptr_eq(find(&alone, &call), kernels[0]);
   /* Once a kernel has left, what was kept before must not come back with what is kept now. */
   shortcuts_invalidate(&alone.shortcuts);
-  const struct classes first = {4, 4, 64}, second = {1, 1, 32};
+  const struct classes first = {4, 4, 64, 0}, second = {1, 1, 32, 0};
   keep(&alone, &call, kernels[1]);
   ck_assert_ptr_eq(find(&alone, &call), kernels[1]);
   ck_assert_ptr_null(find_of(&alone, &call, &first));
@@ -170,8 +173,9 @@ START_TEST(a_kernel_that_left_while_it_was_found_gets_no_shortcut) {
 END_TEST
 
 START_TEST(each_class_leads_to_its_own_kernel) {
-  static const struct classes classes[] = {{1, 1, 32}, {1, 4, 32},   {1, 16, 32}, {4, 4, 32},
-                                           {1, 1, 64}, {16, 16, 32}, {4, 4, 64}};
+  static const struct classes classes[] = {{1, 1, 32, 0}, {1, 4, 32, 0}, {1, 16, 32, 0},
+                                           {4, 4, 32, 0}, {1, 1, 64, 0}, {16, 16, 32, 0},
+                                           {4, 4, 64, 0}};
   enum { COUNT = sizeof classes / sizeof *classes };
   tptx_kernel *kernels[COUNT];
   struct alone alone;
@@ -389,149 +393,6 @@ START_TEST(a_new_context_at_the_same_address_follows_none) {
 }
 END_TEST
 
-/* ---- Classes of one operation ---------------------------------------------------------------- */
-
-enum { ROW = 96, TILE = 16 };
-
-/* Rows of bytes: the same descriptors, operands of every class. */
-struct variant {
-  int64_t span_lean, tile_lean; /* off a 16-byte boundary */
-  int64_t pitch;                /* of the rows; there is only one, so it may be anything */
-  const char *classes;          /* in the signature */
-};
-
-static const struct variant variants[] = {
-    {0, 0, ROW, ":align=16:arith=32:"},        {4, 0, ROW, ":align=4:arith=32:"},
-    {1, 0, ROW, ":tile_align=16:arith=32:"},   {1, 4, ROW, ":tile_align=4:arith=32:"},
-    {3, 1, ROW, ":shape=1x16:load:arith=32:"}, {0, 0, INT64_C(1) << 33, ":align=16:target="},
-};
-enum { VARIANTS = sizeof variants / sizeof *variants };
-
-struct bytes {
-  tptx_view view;
-  tptx_op op;
-  uint64_t span, tile;
-};
-
-struct lines {
-  int requests, launches; /* traced */
-  char launch[TPTX_MAX_SIGNATURE + 64];
-};
-
-static void note_line(void *user, tptx_topic topic, const char *line) {
-  struct lines *lines = user;
-  lines->requests += topic == TPTX_TOPIC_CACHE;
-  lines->launches += topic == TPTX_TOPIC_LAUNCH;
-  if (topic == TPTX_TOPIC_LAUNCH) snprintf(lines->launch, sizeof lines->launch, "%s", line);
-}
-
-static void open_bytes(struct bytes *bytes) {
-  unsigned char values[2 * ROW];
-  for (int i = 0; i < 2 * ROW; i++) values[i] = (unsigned char)(i + 1);
-  tptx_view_strided(&bytes->view, TPTX_U8, 2, (int64_t[]){2, TPTX_DYNAMIC}, NULL,
-                    (int64_t[]){1, TILE}, NULL);
-  tptx_op_load(&bytes->op);
-  ck_assert_int_eq(host.cuMemAlloc(&bytes->span, sizeof values), 0);
-  ck_assert_int_eq(host.cuMemAlloc(&bytes->tile, sizeof values), 0);
-  ck_assert_int_eq(host.cuMemcpyHtoD(bytes->span, values, sizeof values), 0);
-}
-
-static void run_bytes(tptx_runtime *runtime, const struct bytes *bytes, const struct variant *v) {
-  enum { MOVED = 5 * TILE };
-  unsigned char got[2 * ROW] = {0};
-  tptx_args args;
-  tptx_error error;
-  tptx_args_init(&args);
-  args.span = bytes->span + (uint64_t)v->span_lean;
-  args.tile = bytes->tile + (uint64_t)v->tile_lean;
-  args.extents[1] = v->pitch;
-  args.count[0] = 1;
-  args.count[1] = MOVED / TILE;
-  ck_assert_int_eq(host.cuMemcpyHtoD(bytes->tile, got, sizeof got), 0);
-  tptx_status status = tptx_run(runtime, &bytes->view, &bytes->op, &args, NULL, &error);
-  ck_assert_msg(status == TPTX_OK, "%s: %s", v->classes, error.message);
-  ck_assert_int_eq(host.cuCtxSynchronize(), 0);
-  ck_assert_int_eq(host.cuMemcpyDtoH(got, bytes->tile, sizeof got), 0);
-  for (int64_t i = 0; i < 2 * ROW; i++) {
-    bool moved = i >= v->tile_lean && i < v->tile_lean + MOVED;
-    ck_assert_uint_eq(got[i], moved ? (uint64_t)(i - v->tile_lean + v->span_lean + 1) : 0);
-  }
-}
-
-static tptx_runtime *tracing_runtime(struct lines *lines) {
-  tptx_runtime_options options = host_options();
-  options.log = note_line;
-  options.log_user = lines;
-  options.topics = TPTX_TOPIC_CACHE | TPTX_TOPIC_LAUNCH;
-  return host_runtime(&options);
-}
-
-START_TEST(each_class_of_operands_comes_to_its_kernel) {
-  struct lines lines = {0};
-  struct bytes bytes;
-  host_open();
-  host_context(0);
-  tptx_runtime *runtime = tracing_runtime(&lines);
-  open_bytes(&bytes);
-  for (int i = 0; i < VARIANTS; i++) run_bytes(runtime, &bytes, &variants[i]);
-  ck_assert_uint_eq(host_counters(runtime).misses, VARIANTS);
-  blind(runtime);
-  for (int round = 0; round < 3 * VARIANTS; round++) {
-    const struct variant *v = &variants[(round * 5 + round / VARIANTS) % VARIANTS];
-    run_bytes(runtime, &bytes, v);
-    ck_assert_msg(strstr(lines.launch, v->classes) != NULL, "%s: %s", v->classes, lines.launch);
-  }
-  ck_assert_uint_eq(host_counters(runtime).misses, VARIANTS);
-  see(runtime);
-  tptx_runtime_destroy(runtime);
-}
-END_TEST
-
-START_TEST(a_promise_is_kept_whatever_the_operands_are) {
-  struct lines lines = {0};
-  struct bytes bytes;
-  host_open();
-  host_context(0);
-  tptx_runtime *runtime = tracing_runtime(&lines);
-  open_bytes(&bytes);
-  bytes.view.align = 1;
-  bytes.op.tile.align = 16;
-  for (int i = 0; i < 2; i++) {
-    run_bytes(runtime, &bytes, &variants[0]); /* aligned to 16, but nobody was told */
-    ck_assert_ptr_nonnull(strstr(lines.launch, ":tile_align=16:arith=32:"));
-    ck_assert_ptr_null(strstr(lines.launch, ":align="));
-    run_bytes(runtime, &bytes, &variants[2]);
-  }
-  ck_assert_uint_eq(host_counters(runtime).misses, 1);
-  tptx_args args;
-  tptx_args_init(&args);
-  args.span = bytes.span;
-  args.tile = bytes.tile + 1; /* the promise is broken, on the short way, too */
-  args.extents[1] = ROW;
-  ck_assert_int_eq(tptx_run(runtime, &bytes.view, &bytes.op, &args, NULL, NULL),
-                   TPTX_ERROR_MISALIGNED);
-  tptx_runtime_destroy(runtime);
-}
-END_TEST
-
-START_TEST(one_request_counts_once_and_is_one_line) {
-  struct lines lines = {0};
-  struct bytes bytes;
-  host_open();
-  host_context(0);
-  tptx_runtime *runtime = tracing_runtime(&lines);
-  open_bytes(&bytes);
-  for (int i = 0; i < 3 * VARIANTS; i++) {
-    run_bytes(runtime, &bytes, &variants[i % VARIANTS]);
-    tptx_counters counters = host_counters(runtime);
-    ck_assert_int_eq(lines.requests, i + 1);
-    ck_assert_uint_eq(counters.hits + counters.misses + counters.waits, (uint64_t)i + 1);
-  }
-  ck_assert_int_eq(lines.launches, 3 * VARIANTS);
-  tptx_runtime_destroy(runtime);
-}
-END_TEST
-
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 16, ROUNDS = 40 };
@@ -663,7 +524,7 @@ int main(void) {
   TCase *alone = tcase_create("alone");
   tcase_add_test(alone, equal_descriptors_lead_to_the_kernel_and_others_do_not);
   tcase_add_test(alone, hashes_differ_by_descriptors_and_context);
-  tcase_add_test(alone, the_one_kept_last_wins_the_slot);
+  tcase_add_test(alone, of_five_calls_that_meet_the_first_is_put_out);
   tcase_add_test(alone, a_kernel_that_left_while_it_was_found_gets_no_shortcut);
   tcase_add_test(alone, each_class_leads_to_its_own_kernel);
   tcase_add_test(alone, without_memory_no_shortcut_is_kept);
@@ -677,11 +538,6 @@ int main(void) {
   tcase_add_test(runtime, each_context_has_shortcuts_of_its_own);
   tcase_add_test(runtime, a_new_context_at_the_same_address_follows_none);
   suite_add_tcase(suite, runtime);
-  TCase *classes = tcase_create("classes");
-  tcase_add_test(classes, each_class_of_operands_comes_to_its_kernel);
-  tcase_add_test(classes, a_promise_is_kept_whatever_the_operands_are);
-  tcase_add_test(classes, one_request_counts_once_and_is_one_line);
-  suite_add_tcase(suite, classes);
   TCase *threads = tcase_create("threads");
   tcase_set_timeout(threads, 120);
   tcase_add_test(threads, threads_share_the_shortcuts_of_one_operation);
