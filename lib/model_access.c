@@ -128,13 +128,19 @@ static void add_order(struct model *m) {
 
 /* ---- Coordinates and predicates -------------------------------------------------------------- */
 
+/* The coordinate itself is wanted of every item: whether an edge cuts it depends on that. */
+static bool keeps_coordinates(const struct plan *plan, bool view, int32_t axis) {
+  return (view ? plan->view : plan->tile).partial && axis == plan_item_axis(plan, view);
+}
+
 static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t item) {
   const struct plan *plan = m->plan;
   const struct signature *s = &plan->signature;
   const struct access *access = view ? &plan->view : &plan->tile;
   bool moves = axis == plan_moving(plan, view);
   bool gathered = view && s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim;
-  bool checked = access->checked >> axis & 1;
+  bool checked = access->checked >> axis & 1, bounded = gathered || checked;
+  bool counts = moves && plan->flight > 1 && bounded && !keeps_coordinates(plan, view, axis);
   struct record *record = add_record(m);
   record_text(record, COORDINATE_ACCESS, view ? "view" : "tile");
   record_number(record, COORDINATE_K, axis);
@@ -143,13 +149,17 @@ static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t ite
   record_number(record, COORDINATE_RAGGED, moves && plan_moving_is_ragged(plan, view));
   record_number(record, COORDINATE_AHEAD, moves ? item * plan_elements_ahead(plan) : 0);
   record_number(record, COORDINATE_FOLLOWS, moves && item > 0);
+  record_number(record, COORDINATE_COUNTS, counts && item == 0);
+  record_number(record, COORDINATE_COUNTED, counts && item > 0);
   record_number(record, COORDINATE_BESIDE, moves && item > 0 && !gathered);
   record_number(record, COORDINATE_ORIGIN, view);
   record_number(record, COORDINATE_CHECKED, checked);
-  record_number(record, COORDINATE_COMPARED, checked && !(gathered && plan_cuts_entries(plan)));
+  record_number(record, COORDINATE_BOUNDED, bounded);
   record_number(record, COORDINATE_GATHERED, gathered);
   record_text(record, COORDINATE_PLACE,
               gathered ? "entry" : numbered(m, view ? "view_p" : "tile_p", axis));
+  record_text(record, COORDINATE_BOUND,
+              gathered ? "index_count" : numbered(m, view ? "view_extent" : "tile_extent", axis));
   record_text(record, COORDINATE_INDEX_TYPE, type_row(s->indices)->word);
 }
 
