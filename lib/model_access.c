@@ -316,6 +316,7 @@ static void add_pick(struct model *m) {
   int32_t bytes = plan->view.element_bytes;
   bool wide = type_row(s->indices)->bytes == 8;
   struct record *pick = add_fact(m, LIST_PICK);
+  record_number(pick, PICK_ENDS, plan_row_has_ends(plan));
   record_number(pick, PICK_HEAD, plan_row_has_head(plan));
   record_number(pick, PICK_ELEMENT_BYTES, bytes);
   record_number(pick, PICK_ELEMENT_BITS, bytes == 8 ? 64 : 32);

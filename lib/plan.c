@@ -98,6 +98,16 @@ bool plan_row_has_head(const struct plan *plan) {
   return plan_picks(plan) && plan->signature.align < ROW_COPY;
 }
 
+bool plan_row_has_ends(const struct plan *plan) {
+  const struct signature *s = &plan->signature;
+  if (!plan_picks(plan)) return false;
+  /* The extent is static, or the pitch of the next axis, which the alignment class covers. */
+  int64_t bytes = s->extents[s->dim] * plan->view.element_bytes;
+  bool whole =
+      s->extents[s->dim] == TPTX_DYNAMIC ? s->layout != TPTX_LAYOUT_STRIDED : bytes % ROW_COPY == 0;
+  return plan_row_has_head(plan) || !whole;
+}
+
 int32_t plan_elements_ahead(const struct plan *plan) {
   if (plan->moving < 0) return 0;
   bool items = plan->moving == plan_item_axis(plan, true);
