@@ -4,6 +4,7 @@
 #include "injective.h"
 #include "layout.h"
 #include "rules.h"
+#include "rows.h"
 #include "status.h"
 #include "structs.h"
 #include "target.h"
@@ -233,7 +234,7 @@ static void make_canonical(struct signature *s) {
   s->align = classes.align;
   s->tile_align = classes.tile_align;
   s->arith = classes.arith;
-  s->picks = gather ? classes.picks : TPTX_PICKS_SPARSE;
+  s->picks = classes.picks;
   if (s->sm == 0) s->sm = DEFAULT_SM;
   if (s->ptx == 0) s->ptx = NEWEST_PTX;
   if (operation_row(s->operation) && s->scope == TPTX_SCOPE_DEFAULT)
@@ -276,5 +277,7 @@ tptx_status describe(const tptx_view *view, const tptx_op *op, const tptx_target
   FORWARD(check_layout(signature, error));
   FORWARD(check_padding(signature, error));
   FORWARD(check_classes(signature, error));
-  return check_target(signature, error);
+  FORWARD(check_target(signature, error));
+  if (rows_flight(signature) == 0) signature->picks = TPTX_PICKS_SPARSE; /* the same kernel */
+  return TPTX_OK;
 }

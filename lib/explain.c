@@ -118,7 +118,10 @@ static void explain_for_people(struct strbuf *out, const struct tptx_ptx *ptx) {
   strbuf_word(out, " threads a block, ");
   write_counted(out, plan_blocks(plan), "block");
   strbuf_word(out, " for ");
-  write_counted(out, plan->tiles_per_block, "tile");
+  if (plan_picks(plan))
+    strbuf_word(out, "all tiles of the box beside each other along the picked axis");
+  else
+    write_counted(out, plan->tiles_per_block, "tile");
   strbuf_char(out, '\n');
   explain_plan(out, plan);
   explain_parameters(out, ptx);
@@ -193,8 +196,12 @@ static void explain_for_programs(struct strbuf *out, const struct tptx_ptx *ptx)
   write_version(out, plan->needed_ptx);
   strbuf_word(out, "\", \"launch\": {\"threads\": ");
   strbuf_number(out, plan->block);
+  /* Of picks a block has all tiles along an axis of the box, which only a launch knows. */
   strbuf_word(out, ", \"tiles_per_block\": ");
-  strbuf_number(out, plan->tiles_per_block);
+  if (plan_picks(plan))
+    strbuf_word(out, "null");
+  else
+    strbuf_number(out, plan->tiles_per_block);
   strbuf_word(out, ", \"blocks\": ");
   strbuf_number(out, plan_blocks(plan));
   strbuf_word(out, "}, ");

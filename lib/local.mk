@@ -31,6 +31,7 @@ tileptx_pure_sources = \
   lib/ptx.h \
   lib/quantities.def \
   lib/render.c \
+  lib/rows.c lib/rows.h \
   lib/rules.c lib/rules.h \
   lib/scopes.def \
   lib/signature.c lib/signature.h \

@@ -242,7 +242,7 @@ static void list_transfers(struct model *m, const char *guard, bool cut) {
                                       reads        ? to_tile
                                       : to_operand ? old_values
                                                    : to_view);
-  record_number(write, TRANSFER_SECTION, updates ? 8 : 7);
+  record_number(write, TRANSFER_SECTION, updates || plan_picks(plan) ? 8 : 7);
   int32_t first = m->record_count;
   add_guard(m, guard, reads ? plan->view.partial && !plan->shifted : cut);
   if (to_operand) add_guard(m, "tile", plan->tile.partial);
@@ -375,6 +375,7 @@ static void list_guarded(struct model *m) {
   struct record *view = add_fact(m, LIST_VIEW), *tile = add_fact(m, LIST_TILE);
   record_number(view, VIEW_ALONG, plan_item_axis(plan, true));
   record_number(tile, TILE_ALONG, plan_item_axis(plan, false));
+  record_number(tile, TILE_SECTION, plan_picks(plan) ? 7 : 5);
   record_number(view, VIEW_PARTIAL, plan->view.partial);
   record_number(view, VIEW_GATHERS, s->kind == TPTX_GATHER_SCATTER_VIEW);
   record_number(view, VIEW_CUTS, plan_cuts_entries(plan));

@@ -2,6 +2,7 @@
 #include "operands.h"
 
 #include "injective.h"
+#include "rows.h"
 #include "status.h"
 #include "structs.h"
 
@@ -33,18 +34,6 @@ int32_t fast_axis(const struct signature *s) {
   struct item_axes along = item_axes(s);
   if (along.view == along.tile) return along.view;
   return s->rank - 1;
-}
-
-bool signature_may_stage_rows(const struct signature *s) {
-  enum { LOWEST_SM = 80, LOWEST_READER = 70 };
-  if (!is_gather(s)) return false;
-  struct item_axes along = item_axes(s);
-  const struct operation_row *row = operation_row(s->operation);
-  bool along_tiles = s->tiles == TPTX_TILES_ARRAY || s->dim == s->rank - 1;
-  return is_picked(s, along.view) && along.tile == along.view && s->rank > 1 && along_tiles &&
-         stride_is_one(s->layout, s->layout_strides, s->rank, s->dim) &&
-         row->effect == EFFECT_READ && !row->atomic && s->staging == TPTX_STAGING_RULE &&
-         s->sm >= LOWEST_SM && s->ptx >= LOWEST_READER;
 }
 
 static int64_t quotient_up(int64_t dividend, int64_t divisor) {
@@ -331,7 +320,8 @@ bool operands_aligned(const struct signature *s, const tptx_args *args, const st
   if (along.view != along.tile && !rows_aligned(s, o, along, grains, culprit, axis)) return false;
   *culprit = "shape";
   *axis = along.view;
-  if (!is_multiple(o->shape[along.view], o->view.bytes, grains.view)) return false;
+  bool picked = is_picked(s, along.view); /* from rows, wherever a tile of entries ends */
+  if (!picked && !is_multiple(o->shape[along.view], o->view.bytes, grains.view)) return false;
   *axis = along.tile;
   if (!is_multiple(o->shape[along.tile], o->tile.bytes, grains.tile)) return false;
   *axis = along.view;
@@ -389,21 +379,6 @@ static int32_t best_class(const struct signature *s, const tptx_args *args,
   return bytes;
 }
 
-/*
- * Enough rows to fill a device, short enough for shared memory, too long for a thread block to have
- * them in its cache, and enough that is picked from each: rule 6 of doc/specialisation.md.
- */
-static bool picks_are_dense(const struct signature *s, const struct operands *o) {
-  enum { FEWEST_ROWS = 256, SHORTEST_ROW = 8192, FEWEST_PICKED = 10240 };
-  if (!signature_may_stage_rows(s) || o->tiles == 0) return false;
-  int64_t extent = o->view.extents[s->dim], rows = 1;
-  int64_t picked = o->shape[s->dim] * o->box[s->dim].count;
-  for (int32_t k = 0; k < o->rank && rows < FEWEST_ROWS; k++)
-    if (k != s->dim) rows *= o->shape[k] * o->box[k].count;
-  return rows >= FEWEST_ROWS && extent >= SHORTEST_ROW / o->view.bytes &&
-         extent <= TPTX_MAX_DENSE_ROW / o->view.bytes && picked >= FEWEST_PICKED / o->view.bytes;
-}
-
 static struct classes best_classes(const struct signature *s, const tptx_args *args,
                                    const struct operands *o) {
   enum { WIDEST_VECTOR = 16, WORD = 4 };
@@ -437,6 +412,6 @@ struct classes operands_classify(const struct signature *s, const tptx_args *arg
     if (!promised.tile_align) classes.tile_align = best.tile_align;
   }
   if (!promised.arith) classes.arith = best.arith;
-  if (!promised.picks && picks_are_dense(s, o)) classes.picks = TPTX_PICKS_DENSE;
+  if (!promised.picks && rows_are_dense(s, o)) classes.picks = TPTX_PICKS_DENSE;
   return classes_without_operands(classes, s->type);
 }

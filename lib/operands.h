@@ -28,12 +28,6 @@ struct item_axes {
 };
 struct item_axes item_axes(const struct signature *signature);
 
-/*
- * A plain load that picks along the axis on which both sides are contiguous, for a target that
- * copies to shared memory asynchronously: where picks are dense, rows may be brought there whole.
- */
-bool signature_may_stage_rows(const struct signature *signature);
-
 struct operands {
   int32_t rank;             /* 1..8: rank 0 counts as one axis of one element */
   struct layout view, tile; /* the tile's only with an array operand */

@@ -4,19 +4,13 @@
 #include "layout.h"
 #include "operands.h"
 #include "plan_quantities.h"
+#include "rows.h"
 #include "status.h"
 #include "target.h"
 
 #include <string.h>
 
-enum { FEW_AXES = 3 }; /* whose coordinates fit few registers */
-enum {
-  USUAL_BLOCK = 256,
-  LARGEST_BLOCK = 1024,
-  VECTOR_BYTES = 16,
-  PATCH_ITEM_BYTES = 8,
-  WORD_BYTES = 4
-};
+enum { USUAL_BLOCK = 256, VECTOR_BYTES = 16, PATCH_ITEM_BYTES = 8, WORD_BYTES = 4 };
 
 enum effect plan_effect(const struct plan *plan) {
   return operation_row(plan->signature.operation)->effect;
@@ -100,12 +94,9 @@ bool plan_row_has_head(const struct plan *plan) {
 
 bool plan_row_has_ends(const struct plan *plan) {
   const struct signature *s = &plan->signature;
-  if (!plan_picks(plan)) return false;
-  /* The extent is static, or the pitch of the next axis, which the alignment class covers. */
-  int64_t bytes = s->extents[s->dim] * plan->view.element_bytes;
-  bool whole =
-      s->extents[s->dim] == TPTX_DYNAMIC ? s->layout != TPTX_LAYOUT_STRIDED : bytes % ROW_COPY == 0;
-  return plan_row_has_head(plan) || !whole;
+  if (!plan_picks(plan) || plan_row_has_head(plan)) return plan_picks(plan);
+  if (s->extents[s->dim] == TPTX_DYNAMIC) return s->layout == TPTX_LAYOUT_STRIDED;
+  return s->extents[s->dim] * plan->view.element_bytes % ROW_COPY != 0;
 }
 
 int32_t plan_elements_ahead(const struct plan *plan) {
@@ -164,7 +155,7 @@ static void choose_patches(struct plan *plan) {
 /*
  * All threads that a multiprocessor holds share its registers; left alone, the compiler takes up to
  * 46 for a patch, and half of the blocks are missing. Measured: f32 patches into an array from 0.87
- * to 0.95 of a copy. Where it would spill instead, it is left alone.
+ * to 0.95 of a copy. Patches of more axes or wider coordinates would spill; they are left alone.
  */
 static void limit_registers(struct plan *plan) {
   enum { REGISTERS = 65536, GRAIN = 8 };
@@ -175,32 +166,14 @@ static void limit_registers(struct plan *plan) {
 }
 
 /*
- * Items of a thread along a row of the tile: as many as leave neighbours to a whole warp, and as
- * fit half as many registers as usual.
- */
-static int32_t row_flight(const struct plan *plan) {
-  enum { WARP = 32, MOST = 8, MOST_WIDE = 4 };
-  const struct signature *s = &plan->signature;
-  bool wide = plan->index_bits == 64 || plan->rank > FEW_AXES || type_row(s->indices)->bytes == 8 ||
-              plan->view.element_bytes == 8 || plan->tile.element_bytes == 8;
-  int32_t items = plan->shape[plan->fast];
-  int32_t flight = s->flight ? s->flight : wide ? MOST_WIDE : MOST;
-  while (flight > 1 && (items % flight || items / flight < WARP)) flight /= 2;
-  return flight;
-}
-
-/*
  * Columns: an element is 4 bytes of a sector of 32, and the others of the sector are asked for by
  * other blocks, too late for the cache. Where picks are dense, one block brings a whole row to
  * shared memory and takes all picks from there. Measured: f32 from 0.30 to 0.98 of a copy.
  */
 static void choose_rows(struct plan *plan) {
   const struct signature *s = &plan->signature;
-  if (s->picks != TPTX_PICKS_DENSE || !signature_may_stage_rows(s)) return;
-  int64_t extent = s->extents[s->dim];
-  if (extent != TPTX_DYNAMIC && extent > TPTX_MAX_DENSE_ROW / plan->view.element_bytes) return;
-  int32_t flight = row_flight(plan), most = s->threads ? s->threads : LARGEST_BLOCK;
-  if (plan->shape[plan->fast] / flight > most) return;
+  int32_t flight = rows_flight(s);
+  if (s->picks != TPTX_PICKS_DENSE || flight == 0) return;
   plan->staging = STAGING_ROWS;
   plan->moving = plan->fast;
   plan->flight = flight;
@@ -213,7 +186,7 @@ static void deal_row(struct plan *plan) {
   plan->threads[plan->fast] = plan->items[plan->fast] / plan->flight;
 }
 
-/* Four items a thread; more or fewer for a block of the usual size, or twice that. */
+/* Four items a thread; twice as many, or half, where a block would pass 512 threads or miss 256. */
 static void deal_patch(struct plan *plan) {
   enum { USUAL_FLIGHT = 4 };
   int32_t items = plan->patch * plan->patch / plan->vector;

@@ -114,7 +114,11 @@ int32_t plan_grain(const struct plan *plan, bool view);
 /* Bytes of an asynchronous copy to shared memory; what a row has before it can begin with them. */
 enum { ROW_COPY = 16 };
 bool plan_row_has_head(const struct plan *plan);
-bool plan_row_has_ends(const struct plan *plan); /* either: what does not fill a copy */
+/*
+ * A head, or a tail: what does not fill a copy. Without one, rows are aligned and whole multiples:
+ * their extent is static, or the next axis's pitch, which the alignment class covers.
+ */
+bool plan_row_has_ends(const struct plan *plan);
 /* The axis along which the items of a side lie: the fast one but for patches. */
 int32_t plan_item_axis(const struct plan *plan, bool view);
 /* Rows of a patch that a thread block moves at once, on either side: each as a run of items. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shortcut.h"
 
+#include "rows.h"
+
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -91,7 +93,7 @@ static struct shortcut *find_leading(struct shortcut *const *set, const struct s
 bool kernel_made_for(const tptx_kernel *kernel, const struct classes *classes) {
   const struct signature *s = &kernel->ptx->plan.signature;
   return s->align == classes->align && s->tile_align == classes->tile_align &&
-         s->arith == classes->arith && s->picks == classes->picks;
+         s->arith == classes->arith && (s->picks == classes->picks || rows_flight(s) == 0);
 }
 
 /* The lock is held: no need for an addition that other threads see as one step. */
@@ -162,6 +164,8 @@ static void keep_in(struct shortcuts *shortcuts, struct shortcut_shard *shard,
   struct shortcut *shortcut = find_leading(set, call, generation);
   if (!shortcut) shortcut = open_shortcut(shortcuts, set, call, generation);
   if (!shortcut) return;
+  for (int i = 0; i < KERNELS; i++)
+    if (shortcut->kernels[i] == kernel) return;
   memmove(shortcut->kernels + 1, shortcut->kernels, (KERNELS - 1) * sizeof(tptx_kernel *));
   shortcut->kernels[0] = kernel;
 }

@@ -86,7 +86,8 @@ static void print_names(const struct template_model *model) {
 static void print_left_over(void) {
   for (int f = 0; f < FIELDS; f++) {
     if (fields[f].given) continue;
-    print(fields[f].record, '_', ' ');
+    printf("unset "); /* no line of the manual looks like that */
+    print(fields[f].record, '_', '.');
     print(fields[f].name, '_', '\n');
   }
 }

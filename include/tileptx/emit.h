@@ -235,7 +235,8 @@ TPTX_API void tptx_view_gather_scatter(tptx_view *view, tptx_type type, int32_t 
  * Without mask (see tptx_op.masked): the tile is read from or written to the span as a whole.
  *
  * A plain load of 1- or 2-byte elements may also read other elements of the same rows, up to 3
- * bytes before a chunk and 4 behind it, never outside the extents: all of a row must be readable.
+ * bytes before a chunk and 4 behind it, and a gather all of the rows that it picks from densely
+ * (tptx_picks), never outside the extents: all of a row must be readable.
  *
  * Atomic operations need tptx_op.order, and read-modify-writes tptx_op.scope too, block or device;
  * doc/atomics.md has the types and targets. f32 sums flush subnormals, even where 0 is added. A sum
@@ -308,7 +309,9 @@ typedef struct tptx_indices {
 /*
  * How much of a row a gather picks that goes along the axis on which the span is contiguous. DENSE
  * is a promise about every launch: a row has at most TPTX_MAX_DENSE_ROW bytes, all of which can be
- * read. Plain loads then bring whole rows into shared memory and pick there.
+ * read. Plain loads then bring whole rows into shared memory and pick there, where that can be: for
+ * sm_80 and PTX 7.0 on, from rank 2 on, with `dim` the last axis if tiles are packed, tiles short
+ * enough for a thread block. Elsewhere the promise says nothing, and the signature leaves it out.
  */
 typedef int32_t tptx_picks;
 enum {

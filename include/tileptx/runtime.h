@@ -83,8 +83,9 @@ TPTX_API void tptx_runtime_destroy(tptx_runtime *runtime);
 /*
  * A loaded kernel for the current context: from the cache, or built now. Compilation happens once
  * however many threads ask; the others wait for its result or its error. A failed build leaves
- * nothing behind. view->align and op->arith 0 mean the element's size and 64 here (see
- * tptx_specialise). The handle is the caller's and is given back by tptx_kernel_release.
+ * nothing behind. view->align, op->arith and op->picks 0 mean the element's size, 64 and SPARSE
+ * here; what tptx_run will look for is got with the classes that tptx_specialise finds. The handle
+ * is the caller's and is given back by tptx_kernel_release.
  */
 TPTX_API tptx_status tptx_kernel_get(tptx_runtime *runtime, const tptx_view *view,
                                      const tptx_op *op, tptx_kernel **out, tptx_error *error);
@@ -148,7 +149,7 @@ TPTX_API tptx_status tptx_prepare(tptx_runtime *runtime, tptx_request *requests,
 
 typedef struct tptx_counters {
   size_t struct_size;
-  uint64_t hits;
+  uint64_t hits;     /* read while other threads call: up to one a thread too many */
   uint64_t misses;   /* requests that had to build */
   uint64_t waits;    /* requests that waited for another thread's build */
   uint64_t builds;   /* finished, good ones */

@@ -5,6 +5,7 @@
 #include "desc.h"
 #include "plan.h"
 #include "ptx.h"
+#include "runtime_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,38 @@ START_TEST(a_plan_stages_what_pays) {
       "%s: staging %d, vector %d, patch %d, flight %d, block %d, registers %d", p->line,
       plan->staging, plan->vector, plan->patch, plan->flight, plan->block, plan->registers);
   tptx_ptx_free(ptx);
+}
+END_TEST
+
+/* ---- One kernel, one signature --------------------------------------------------------------- */
+
+static const struct {
+  const char *line;
+  bool dense;
+} pairs[] = {
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=1:load:target=sm_90", true},
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=1:load:target=sm_75", false},
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=1:load:target=sm_90:ptx=6.5", false},
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=0:load:target=sm_90", false},
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=1:store:target=sm_90", false},
+    {"gather_scatter_view:f32:_x12285:shape=16x256:dim=1:load:target=sm_90", false},
+    {"gather_scatter_view:f32:_x_:shape=4x1024:dim=1:load:target=sm_90:threads=32", false},
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=1:load:target=sm_90:staging=none", false},
+    {"gather_scatter_view:f32:_x_:shape=16x256:dim=0:load:layout=left:target=sm_90", false},
+    {"gather_scatter_view:f32:_:shape=256:dim=0:load:target=sm_90", false},
+    {"strided_view:f32:_x_:shape=16x256:load:target=sm_90", false},
+};
+
+/* The promise is part of the signature where it makes another kernel, and only there. */
+START_TEST(a_promise_without_meaning_leaves_no_trace) {
+  char line[TPTX_MAX_SIGNATURE];
+  snprintf(line, sizeof line, "%s:picks=dense", pairs[_i].line);
+  tptx_ptx *sparse = emit_line(pairs[_i].line), *dense = emit_line(line);
+  bool same = !strcmp(tptx_ptx_signature(sparse), tptx_ptx_signature(dense));
+  ck_assert_msg(same != pairs[_i].dense, "%s", tptx_ptx_signature(dense));
+  ck_assert_int_eq(dense->plan.staging == STAGING_ROWS, pairs[_i].dense);
+  tptx_ptx_free(sparse);
+  tptx_ptx_free(dense);
 }
 END_TEST
 
@@ -206,45 +239,117 @@ static void note_launch(void *user, tptx_topic topic, const char *line) {
   if (topic == TPTX_TOPIC_LAUNCH) snprintf(user, TPTX_MAX_SIGNATURE, "%s", line);
 }
 
-/* Rows that begin at any element; every entry of the index array is another column. */
-START_TEST(a_run_picks_from_whole_rows) {
-  enum { ROWS = 256, COLUMNS = 1025, ENTRIES = 1300 };
-  static double span[ROWS * COLUMNS], got[ROWS * ENTRIES];
-  static int32_t indices[ENTRIES];
-  char line[TPTX_MAX_SIGNATURE] = "";
+struct picking {
   tptx_view view;
   tptx_op op;
   tptx_args args;
+  int64_t rows, columns, entries;
+};
+
+static void open_picking(struct picking *p, const char *line) {
+  read_line(line, &p->view, &p->op, &(tptx_target){0});
+  tptx_args_init(&p->args);
+  p->args.extents[0] = p->args.tile_extents[0] = p->rows;
+  p->args.extents[1] = p->columns;
+  p->args.tile_extents[1] = p->args.index_count = p->entries;
+  ck_assert_int_eq(host.cuMemAlloc(&p->args.span, (size_t)(p->rows * p->columns) * 8), 0);
+  ck_assert_int_eq(host.cuMemAlloc(&p->args.tile, (size_t)(p->rows * p->entries) * 8), 0);
+  ck_assert_int_eq(host.cuMemAlloc(&p->args.indices, (size_t)p->entries * 4), 0);
+  double *span = calloc((size_t)(p->rows * p->columns), sizeof *span);
+  int32_t *indices = calloc((size_t)p->entries, sizeof *indices);
+  for (int64_t i = 0; i < p->rows * p->columns; i++) span[i] = (double)i + 1;
+  for (int64_t i = 0; i < p->entries; i++)
+    indices[i] = (int32_t)((i * 7 + 1) % (p->columns + 3) - 1);
+  ck_assert_int_eq(
+      host.cuMemcpyHtoD(p->args.span, span, (size_t)(p->rows * p->columns) * sizeof *span), 0);
+  ck_assert_int_eq(
+      host.cuMemcpyHtoD(p->args.indices, indices, (size_t)p->entries * sizeof *indices), 0);
+  free(span);
+  free(indices);
+}
+
+static void run_picking(tptx_runtime *runtime, const struct picking *p) {
   tptx_error error;
+  double *got = calloc((size_t)(p->rows * p->entries), sizeof *got);
+  ck_assert_msg(tptx_run(runtime, &p->view, &p->op, &p->args, NULL, &error) == TPTX_OK, "%s",
+                error.message);
+  ck_assert_int_eq(
+      host.cuMemcpyDtoH(got, p->args.tile, (size_t)(p->rows * p->entries) * sizeof *got), 0);
+  for (int64_t r = 0; r < p->rows; r++)
+    for (int64_t i = 0; i < p->entries; i++) {
+      int64_t index = (i * 7 + 1) % (p->columns + 3) - 1;
+      bool inside = index >= 0 && index < p->columns;
+      double wanted = inside ? (double)(r * p->columns + index + 1) : 0;
+      ck_assert_msg(got[r * p->entries + i] == wanted, "row %d, entry %d", (int)r, (int)i);
+    }
+  free(got);
+}
+
+static tptx_runtime *noting_runtime(char *line) {
   host_open();
   host_context(0);
   tptx_runtime_options options = host_options();
   options.log = note_launch;
   options.log_user = line;
   options.topics = TPTX_TOPIC_LAUNCH;
-  tptx_runtime *runtime = host_runtime(&options);
-  for (int i = 0; i < ROWS * COLUMNS; i++) span[i] = i + 1;
-  for (int i = 0; i < ENTRIES; i++) indices[i] = i * 7 % (COLUMNS + 3) - 1;
-  read_line("gather_scatter_view:f64:_x_:shape=16x100:dim=1:load_masked:tiles=array", &view, &op,
-            &(tptx_target){0});
-  tptx_args_init(&args);
-  args.extents[0] = args.tile_extents[0] = ROWS;
-  args.extents[1] = COLUMNS;
-  args.tile_extents[1] = args.index_count = ENTRIES;
-  ck_assert_int_eq(host.cuMemAlloc(&args.span, sizeof span), 0);
-  ck_assert_int_eq(host.cuMemAlloc(&args.tile, sizeof got), 0);
-  ck_assert_int_eq(host.cuMemAlloc(&args.indices, sizeof indices), 0);
-  ck_assert_int_eq(host.cuMemcpyHtoD(args.span, span, sizeof span), 0);
-  ck_assert_int_eq(host.cuMemcpyHtoD(args.indices, indices, sizeof indices), 0);
-  ck_assert_msg(tptx_run(runtime, &view, &op, &args, NULL, &error) == TPTX_OK, "%s", error.message);
-  ck_assert_int_eq(host.cuMemcpyDtoH(got, args.tile, sizeof got), 0);
+  return host_runtime(&options);
+}
+
+#define F64 "gather_scatter_view:f64:_x_:shape=16x100:dim=1:load_masked:tiles=array"
+
+/* Rows that begin at any element; entries before, inside and behind. */
+START_TEST(a_run_picks_from_whole_rows) {
+  char line[TPTX_MAX_SIGNATURE] = "";
+  tptx_runtime *runtime = noting_runtime(line);
+  struct picking p = {.rows = 256, .columns = 1025, .entries = 1300};
+  open_picking(&p, F64);
+  run_picking(runtime, &p);
   ck_assert_msg(strstr(line, ":picks=dense") != NULL, "%s", line);
-  for (int r = 0; r < ROWS; r++)
-    for (int i = 0; i < ENTRIES; i++) {
-      bool inside = indices[i] >= 0 && indices[i] < COLUMNS;
-      double wanted = inside ? r * COLUMNS + indices[i] + 1 : 0;
-      ck_assert_msg(got[r * ENTRIES + i] == wanted, "row %d, entry %d", r, i);
-    }
+}
+END_TEST
+
+/* Up to the last byte of the longest row, which is the last of the allocation. */
+START_TEST(the_longest_row_fits) {
+  char line[TPTX_MAX_SIGNATURE] = "";
+  tptx_runtime *runtime = noting_runtime(line);
+  struct picking p = {.rows = 3, .columns = TPTX_MAX_DENSE_ROW / 8, .entries = 900};
+  open_picking(&p, F64 ":picks=dense");
+  run_picking(runtime, &p);
+  ck_assert_msg(strstr(line, ":picks=dense") != NULL, "%s", line);
+  p.columns++;
+  p.args.extents[1] = p.columns;
+  tptx_error error;
+  ck_assert_int_eq(tptx_run(runtime, &p.view, &p.op, &p.args, NULL, &error), TPTX_ERROR_OPERAND);
+}
+END_TEST
+
+/* Each device, and each promise, comes to its kernel by a shortcut from the second run on. */
+static void run_twice(const char *line, int sm, bool dense) {
+  char launched[TPTX_MAX_SIGNATURE] = "";
+  host_two_devices(sm, sm);
+  tptx_runtime *runtime = noting_runtime(launched);
+  struct picking p = {.rows = 256, .columns = 1024, .entries = 1280};
+  open_picking(&p, line);
+  run_picking(runtime, &p);
+  runtime->cache.hash_mask = 0; /* the table finds nothing: what is a hit came by a shortcut */
+  run_picking(runtime, &p);
+  ck_assert_uint_eq(host_counters(runtime).misses, 1);
+  ck_assert_msg((strstr(launched, ":picks=dense") != NULL) == dense, "%s", launched);
+  runtime->cache.hash_mask = UINT64_MAX;
+}
+
+START_TEST(a_new_device_is_recalled_as_dense) {
+  run_twice(F64, 90, true);
+}
+END_TEST
+
+START_TEST(an_old_device_is_recalled_as_sparse) {
+  run_twice(F64, 75, false);
+}
+END_TEST
+
+START_TEST(a_promise_that_an_old_device_cannot_use_is_recalled) {
+  run_twice(F64 ":picks=dense", 75, false);
 }
 END_TEST
 
@@ -252,6 +357,8 @@ int main(void) {
   Suite *suite = suite_create("staging");
   TCase *plan = tcase_create("plan"), *run = tcase_create("run");
   tcase_add_loop_test(plan, a_plan_stages_what_pays, 0, sizeof plans / sizeof *plans);
+  tcase_add_loop_test(plan, a_promise_without_meaning_leaves_no_trace, 0,
+                      sizeof pairs / sizeof *pairs);
   tcase_add_loop_test(plan, dense_picks_are_found_from_the_operands, 0,
                       sizeof launches / sizeof *launches);
   tcase_add_loop_test(plan, a_launch_that_breaks_the_promise_is_refused, 0,
@@ -259,6 +366,10 @@ int main(void) {
   suite_add_tcase(suite, plan);
   tcase_set_timeout(run, 60);
   tcase_add_test(run, a_run_picks_from_whole_rows);
+  tcase_add_test(run, the_longest_row_fits);
+  tcase_add_test(run, a_new_device_is_recalled_as_dense);
+  tcase_add_test(run, an_old_device_is_recalled_as_sparse);
+  tcase_add_test(run, a_promise_that_an_old_device_cannot_use_is_recalled);
   suite_add_tcase(suite, run);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
