@@ -25,8 +25,20 @@ EXTRA_DIST += bench/README.md bench/copy_vectors.ptx bench/gpu.sh bench/instruct
 EXTRA_DIST += bench/results/2026-11-30-h200-bandwidth.txt bench/results/2026-11-30-h200-experiments-1.txt \
   bench/results/2026-11-30-h200-experiments-2.txt bench/results/2026-11-30-h200-first.txt \
   bench/results/2026-11-30-h200-experiments-3.txt bench/results/2026-11-30-h200-peers.txt \
-  bench/results/2026-11-30-h200/bandwidth.txt bench/results/2026-11-30-h200/compile.txt \
-  bench/results/2026-11-30-h200/dispatch.txt bench/results/2026-11-30-h200/dispatch-2.txt \
-  bench/results/2026-11-30-h200/dispatch_many.txt bench/results/2026-11-30-h200/peers.json \
-  bench/results/2026-11-30-h200/peers.txt bench/results/2026-11-30-h200/sizes.txt \
+  bench/results/2026-11-30-h200-experiments-4.txt \
+  bench/results/2026-11-30-h200-experiments-5.txt \
+  bench/results/2026-11-30-h200-second/bandwidth.txt \
+  bench/results/2026-11-30-h200-second/compile.txt \
+  bench/results/2026-11-30-h200-second/dispatch.txt \
+  bench/results/2026-11-30-h200-second/peers.txt \
+  bench/results/2026-11-30-h200/bandwidth-2.txt \
+  bench/results/2026-11-30-h200/bandwidth.txt \
+  bench/results/2026-11-30-h200/compile-2.txt \
+  bench/results/2026-11-30-h200/compile.txt \
+  bench/results/2026-11-30-h200/dispatch-2.txt \
+  bench/results/2026-11-30-h200/dispatch.txt \
+  bench/results/2026-11-30-h200/dispatch_many.txt \
+  bench/results/2026-11-30-h200/peers.json \
+  bench/results/2026-11-30-h200/peers.txt \
+  bench/results/2026-11-30-h200/sizes.txt \
   bench/results/2026-11-30-h200/small.txt
