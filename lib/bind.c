@@ -66,6 +66,7 @@ static uint64_t parameter_value(const struct plan *plan, const tptx_args *args,
   case QUANTITY_INDICES: return args->indices;
   case QUANTITY_TILES: return (uint64_t)o->tiles;
   case QUANTITY_COUNT: return (uint64_t)o->box[k].count;
+  case QUANTITY_BACK: return (uint64_t)-o->box[k].count;
   case QUANTITY_MAGIC: return division_by((uint32_t)o->box[k].count).multiplier;
   case QUANTITY_SHIFT: return division_shift((uint32_t)o->box[k].count);
   case QUANTITY_VIEW_EXTENT: return (uint64_t)clamped(q, o->view.extents[k]);

@@ -62,16 +62,18 @@ struct digit {
 
 static void add_digit(struct model *m, struct digit digit) {
   struct division division = division_by((uint32_t)digit.size);
+  bool power = (digit.size & (digit.size - 1)) == 0;
   struct record *record = add_record(m);
   record_number(record, DIGIT_K, digit.axis);
   record_text(record, DIGIT_FROM, digit.from);
   record_text(record, DIGIT_INTO, numbered(m, digit.into, digit.axis));
   record_number(record, DIGIT_SIZE, digit.size);
   record_number(record, DIGIT_REST, digit.rest);
-  record_number(record, DIGIT_POWER, (digit.size & (digit.size - 1)) == 0);
+  record_number(record, DIGIT_POWER, power);
   record_number(record, DIGIT_MASK, digit.size - 1);
   record_number(record, DIGIT_MAGIC, division.multiplier);
-  record_number(record, DIGIT_SHIFT, division.shift);
+  record_number(record, DIGIT_SHIFT,
+                power ? __builtin_ctz((unsigned)digit.size) : (int)division.shift);
 }
 
 static void list_block_digits(struct model *m) {

@@ -92,7 +92,7 @@ struct plan {
 
 tptx_status plan_make(const struct signature *signature, struct plan *plan, tptx_error *error);
 
-/* Multiplier and shift with n / divisor == mul.hi(2n, multiplier) >> shift for 0 <= n < 2^31. */
+/* Multiplier and shift with n / divisor == (n * multiplier) >> shift for 0 <= n < 2^31. */
 struct division {
   uint32_t multiplier, shift;
 };

@@ -29,15 +29,15 @@ void quantity_write_name(const struct quantity *quantity, struct strbuf *out) {
   if (quantity->axis >= 0) strbuf_number(out, quantity->axis);
 }
 
-/* The base-2 logarithm, rounded up. */
+/* 31 and the base-2 logarithm, rounded up. */
 uint32_t division_shift(uint32_t divisor) {
-  return divisor > 1 ? 32 - (uint32_t)__builtin_clz(divisor - 1) : 0;
+  return 31 + (divisor > 1 ? 32 - (uint32_t)__builtin_clz(divisor - 1) : 0);
 }
 
 /* Round-up division: exact for every dividend below 2^31 and every divisor from 1 to 2^31 - 1. */
 struct division division_by(uint32_t divisor) {
   uint32_t shift = division_shift(divisor);
-  uint64_t multiplier = (UINT64_C(1) << (31 + shift)) / divisor + 1;
+  uint64_t multiplier = (UINT64_C(1) << shift) / divisor + 1;
   return (struct division){(uint32_t)multiplier, shift};
 }
 
@@ -223,8 +223,9 @@ tptx_status plan_quantities(struct plan *plan, tptx_error *error) {
   if (compared) add_parameter(plan, QUANTITY_TILES, -1, 32);
   for (int32_t k = 0; k < plan->rank; k++) {
     if (k == plan_box_axis(plan, plan->rank - 1)) continue;
-    add_parameter(plan, QUANTITY_COUNT, k, 32);
-    if (plan_picks(plan) && k == s->dim) continue;
+    bool looped = plan_picks(plan) && k == s->dim; /* not divided by */
+    add_parameter(plan, looped ? QUANTITY_COUNT : QUANTITY_BACK, k, 32);
+    if (looped) continue;
     add_parameter(plan, QUANTITY_MAGIC, k, 32);
     add_parameter(plan, QUANTITY_SHIFT, k, 32);
   }

@@ -37,8 +37,7 @@ static struct signature read_signature(const char *line) {
 /* ---- Division -------------------------------------------------------------------------------- */
 
 static uint32_t divide(uint32_t dividend, struct division division) {
-  uint64_t product = (uint64_t)(uint32_t)(2 * dividend) * division.multiplier;
-  return (uint32_t)(product >> 32) >> division.shift;
+  return (uint32_t)((uint64_t)dividend * division.multiplier >> division.shift);
 }
 
 START_TEST(division_by_multiplication_is_exact) {
