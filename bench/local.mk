@@ -34,10 +34,12 @@ EXTRA_DIST += bench/results/2026-11-30-h200-bandwidth.txt bench/results/2026-11-
   bench/results/2026-11-30-h200/bandwidth-2.txt \
   bench/results/2026-11-30-h200/bandwidth.txt \
   bench/results/2026-11-30-h200/compile-2.txt \
+  bench/results/2026-11-30-h200/compile-3.txt \
   bench/results/2026-11-30-h200/compile.txt \
   bench/results/2026-11-30-h200/dispatch-2.txt \
   bench/results/2026-11-30-h200/dispatch.txt \
   bench/results/2026-11-30-h200/dispatch_many.txt \
+  bench/results/2026-11-30-h200/peers-2.txt \
   bench/results/2026-11-30-h200/peers.json \
   bench/results/2026-11-30-h200/peers.txt \
   bench/results/2026-11-30-h200/sizes.txt \
