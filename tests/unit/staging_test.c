@@ -305,6 +305,7 @@ START_TEST(a_run_picks_from_whole_rows) {
   open_picking(&p, F64);
   run_picking(runtime, &p);
   ck_assert_msg(strstr(line, ":picks=dense") != NULL, "%s", line);
+  tptx_runtime_destroy(runtime);
 }
 END_TEST
 
@@ -320,6 +321,7 @@ START_TEST(the_longest_row_fits) {
   p.args.extents[1] = p.columns;
   tptx_error error;
   ck_assert_int_eq(tptx_run(runtime, &p.view, &p.op, &p.args, NULL, &error), TPTX_ERROR_OPERAND);
+  tptx_runtime_destroy(runtime);
 }
 END_TEST
 
@@ -336,6 +338,7 @@ static void run_twice(const char *line, int sm, bool dense) {
   ck_assert_uint_eq(host_counters(runtime).misses, 1);
   ck_assert_msg((strstr(launched, ":picks=dense") != NULL) == dense, "%s", launched);
   runtime->cache.hash_mask = UINT64_MAX;
+  tptx_runtime_destroy(runtime);
 }
 
 START_TEST(a_new_device_is_recalled_as_dense) {
