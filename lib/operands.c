@@ -281,10 +281,9 @@ static bool layout_aligned(const struct layout *layout, int32_t unit, int64_t by
   return true;
 }
 
-/* Where the span's items begin along its unit axis, but for the index array's own picks. */
+/* Where the span's items begin along its unit axis. */
 static bool chunks_aligned(const struct signature *s, const struct operands *o, int32_t unit,
                            int64_t bytes, const char **culprit) {
-  if (is_picked(s, unit)) return true;
   *culprit = "args.first";
   if (!is_multiple(o->box[unit].origin, o->view.bytes, bytes)) return false;
   *culprit = is_gather(s) ? "args.step" : "strides";
@@ -307,21 +306,23 @@ static bool rows_aligned(const struct signature *s, const struct operands *o,
 bool operands_aligned(const struct signature *s, const tptx_args *args, const struct operands *o,
                       struct grains grains, const char **culprit, int32_t *axis) {
   struct item_axes along = item_axes(s);
+  /* Picks along the items are single elements: only whole rows of the span are moved at once. */
+  bool picked = is_picked(s, along.view);
   *axis = -1;
   *culprit = "args.span";
   if (!is_aligned(args->span, grains.view)) return false;
   *culprit = "args.tile";
-  if (!is_aligned(args->tile, grains.tile)) return false;
+  if (!picked && !is_aligned(args->tile, grains.tile)) return false;
   *culprit = "args.layout_strides";
   if (!layout_aligned(&o->view, along.view, grains.view, axis)) return false;
+  if (picked) return true;
   *culprit = "args.tile_strides";
   if (s->tiles == TPTX_TILES_ARRAY && !layout_aligned(&o->tile, along.tile, grains.tile, axis))
     return false;
   if (along.view != along.tile && !rows_aligned(s, o, along, grains, culprit, axis)) return false;
   *culprit = "shape";
   *axis = along.view;
-  bool picked = is_picked(s, along.view); /* from rows, wherever a tile of entries ends */
-  if (!picked && !is_multiple(o->shape[along.view], o->view.bytes, grains.view)) return false;
+  if (!is_multiple(o->shape[along.view], o->view.bytes, grains.view)) return false;
   *axis = along.tile;
   if (!is_multiple(o->shape[along.tile], o->tile.bytes, grains.tile)) return false;
   *axis = along.view;

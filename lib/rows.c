@@ -3,6 +3,8 @@
 
 #include "layout.h"
 
+enum { FEW_ITEMS = 4, WIDE_BYTES = 8 };
+
 /*
  * A plain load that picks along the axis on which the span is contiguous, and the tile operand on
  * no other. Tiles that follow each other along it must be numbered so: those of an array are,
@@ -17,23 +19,34 @@ static bool picks_along_rows(const struct signature *s) {
          !row->atomic;
 }
 
-static int32_t flight_along(const struct signature *s, int64_t items) {
-  enum { WARP = 32, MOST = 8, MOST_WIDE = 4, WIDE_BYTES = 8 };
-  bool wide = s->arith == 64 || s->rank > FEW_AXES || type_row(s->indices)->bytes == WIDE_BYTES ||
-              type_row(s->type)->bytes == WIDE_BYTES || type_row(s->value)->bytes == WIDE_BYTES;
-  int32_t flight = s->flight ? s->flight : wide ? MOST_WIDE : MOST;
+/* As many items as divide the tile and leave neighbours to a whole warp. */
+static int32_t flight_along(const struct signature *s, int32_t most) {
+  enum { WARP = 32 };
+  int64_t items = s->shape[s->dim];
+  int32_t flight = s->flight ? s->flight : most;
   while (flight > 1 && (items % flight || items / flight < WARP)) flight /= 2;
   return flight;
+}
+
+/* The same answer for both widths of index arithmetic: a launch finds out both at once. */
+static bool tile_fits(const struct signature *s) {
+  int32_t room = s->threads ? s->threads : LARGEST_BLOCK;
+  return s->shape[s->dim] / flight_along(s, FEW_ITEMS) <= room;
+}
+
+static bool row_fits(const struct signature *s) {
+  int64_t extent = s->extents[s->dim];
+  return extent == TPTX_DYNAMIC || extent <= TPTX_MAX_DENSE_ROW / type_row(s->type)->bytes;
 }
 
 int32_t rows_flight(const struct signature *s) {
   enum { LOWEST_SM = 80, LOWEST_READER = 70 }; /* of asynchronous copies */
   if (s->kind != TPTX_GATHER_SCATTER_VIEW || s->staging != TPTX_STAGING_RULE) return 0;
-  if (s->sm < LOWEST_SM || s->ptx < LOWEST_READER || !picks_along_rows(s)) return 0;
-  int64_t extent = s->extents[s->dim], items = s->shape[s->dim];
-  if (extent != TPTX_DYNAMIC && extent > TPTX_MAX_DENSE_ROW / type_row(s->type)->bytes) return 0;
-  int32_t flight = flight_along(s, items);
-  return items / flight <= (s->threads ? s->threads : LARGEST_BLOCK) ? flight : 0;
+  if (s->sm < LOWEST_SM || s->ptx < LOWEST_READER) return 0;
+  if (!picks_along_rows(s) || !row_fits(s) || !tile_fits(s)) return 0;
+  bool wide = s->arith == 64 || s->rank > FEW_AXES || type_row(s->indices)->bytes == WIDE_BYTES ||
+              type_row(s->type)->bytes == WIDE_BYTES || type_row(s->value)->bytes == WIDE_BYTES;
+  return flight_along(s, wide ? FEW_ITEMS : 2 * FEW_ITEMS);
 }
 
 /*

@@ -206,8 +206,9 @@ typedef struct tptx_view {
                            lie (contiguous, mostly the last), even of extent 1; on that axis
                            shape, first and step of the chunks. Where span and tile operand are
                            contiguous along different axes, each has its own, and the extent along
-                           it must be a multiple, too. A launch that breaks it is refused where the
-                           code relies on it (MISALIGNED). */
+                           it must be a multiple, too; of a gather along that axis only the span's
+                           address and pitches are asked. A launch that breaks it is refused where
+                           the code relies on it (MISALIGNED). */
   tptx_layout layout;
   int64_t extents[TPTX_MAX_RANK];        /* 0.. or TPTX_DYNAMIC */
   int64_t layout_strides[TPTX_MAX_RANK]; /* LAYOUT_STRIDED only: any number or TPTX_DYNAMIC */
@@ -309,9 +310,11 @@ typedef struct tptx_indices {
 /*
  * How much of a row a gather picks that goes along the axis on which the span is contiguous. DENSE
  * is a promise about every launch: a row has at most TPTX_MAX_DENSE_ROW bytes, all of which can be
- * read. Plain loads then bring whole rows into shared memory and pick there, where that can be: for
- * sm_80 and PTX 7.0 on, from rank 2 on, with `dim` the last axis if tiles are packed, tiles short
- * enough for a thread block. Elsewhere the promise says nothing, and the signature leaves it out.
+ * read. Plain loads then bring whole rows into shared memory and pick there, where that can be:
+ * for sm_80 and PTX 7.0 on; from rank 2 on; for tiles of an array that is contiguous along `dim` or
+ * along no axis that is known, or packed ones and `dim` the last axis; a quarter of the tile along
+ * `dim` no more than the threads of a block (1024, or tptx_op.threads); no static extent beyond
+ * that size; staging RULE. Elsewhere the promise says nothing, and the signature leaves it out.
  */
 typedef int32_t tptx_picks;
 enum {

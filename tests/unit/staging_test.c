@@ -122,6 +122,11 @@ static const struct {
     {"gather_scatter_view:f32:_x_:shape=16x256:dim=0:load:layout=left:target=sm_90", false},
     {"gather_scatter_view:f32:_:shape=256:dim=0:load:target=sm_90", false},
     {"strided_view:f32:_x_:shape=16x256:load:target=sm_90", false},
+    /* whatever the index arithmetic, which a launch finds out at the same time */
+    {"gather_scatter_view:f32:_x_:shape=1x4096:dim=1:load:target=sm_90", true},
+    {"gather_scatter_view:f32:_x_:shape=1x8192:dim=1:load:target=sm_90", false},
+    {"gather_scatter_view:f32:_x_:shape=1x8192:dim=1:load:arith=32:target=sm_90", false},
+    {"gather_scatter_view:f32:_x_:shape=16x512:dim=1:load:arith=32:target=sm_90:threads=64", false},
 };
 
 /* The promise is part of the signature where it makes another kernel, and only there. */
