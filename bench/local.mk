@@ -27,6 +27,7 @@ EXTRA_DIST += bench/results/2026-11-30-h200-bandwidth.txt bench/results/2026-11-
   bench/results/2026-11-30-h200-experiments-3.txt bench/results/2026-11-30-h200-peers.txt \
   bench/results/2026-11-30-h200-experiments-4.txt \
   bench/results/2026-11-30-h200-experiments-5.txt \
+  bench/results/2026-11-30-h200-experiments-6.txt \
   bench/results/2026-11-30-h200-second/bandwidth.txt \
   bench/results/2026-11-30-h200-second/compile.txt \
   bench/results/2026-11-30-h200-second/dispatch.txt \

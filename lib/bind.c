@@ -57,25 +57,47 @@ static int64_t used_stride(const struct layout *layout, int32_t axis) {
   return layout->extents[axis] > 1 ? stride_bytes(layout, axis) : 0;
 }
 
+/*
+ * Kernels count from where the first tile of the box begins, and know no other place: this is its
+ * address. Sums wrap like addresses; an axis that is picked on begins in the index array instead.
+ */
+static uint64_t first_tile(const struct signature *s, const tptx_args *args,
+                           const struct operands *o) {
+  uint64_t address = args->span;
+  for (int32_t k = 0; k < o->rank; k++)
+    if (s->kind != TPTX_GATHER_SCATTER_VIEW || k != s->dim)
+      address += (uint64_t)o->box[k].origin * (uint64_t)used_stride(&o->view, k);
+  return address;
+}
+
+static uint64_t entry_stride(const struct signature *s, const tptx_args *args) {
+  return (uint64_t)args->index_stride * (uint64_t)type_row(s->indices)->bytes;
+}
+
+static uint64_t first_entry(const struct signature *s, const tptx_args *args,
+                            const struct operands *o) {
+  return args->indices + (uint64_t)o->box[s->dim].origin * entry_stride(s, args);
+}
+
 static uint64_t parameter_value(const struct plan *plan, const tptx_args *args,
                                 const struct operands *o, const struct quantity *q) {
+  const struct signature *s = &plan->signature;
   int32_t k = q->axis;
   switch ((enum quantity_name)q->name) {
-  case QUANTITY_VIEW: return args->span;
+  case QUANTITY_VIEW: return first_tile(s, args, o);
   case QUANTITY_TILE: return args->tile;
-  case QUANTITY_INDICES: return args->indices;
+  case QUANTITY_INDICES: return first_entry(s, args, o);
   case QUANTITY_TILES: return (uint64_t)o->tiles;
   case QUANTITY_COUNT: return (uint64_t)o->box[k].count;
   case QUANTITY_BACK: return (uint64_t)-o->box[k].count;
   case QUANTITY_MAGIC: return division_by((uint32_t)o->box[k].count).multiplier;
   case QUANTITY_SHIFT: return division_shift((uint32_t)o->box[k].count);
   case QUANTITY_VIEW_EXTENT: return (uint64_t)clamped(q, o->view.extents[k]);
+  case QUANTITY_VIEW_ROOM: return (uint64_t)clamped(q, o->view.extents[k] - o->box[k].origin);
   case QUANTITY_VIEW_STRIDE: return (uint64_t)used_stride(&o->view, k);
-  case QUANTITY_VIEW_ORIGIN: return (uint64_t)o->box[k].origin;
   case QUANTITY_VIEW_STEP: return (uint64_t)o->box[k].step;
-  case QUANTITY_INDEX_COUNT: return (uint64_t)args->index_count;
-  case QUANTITY_INDEX_STRIDE:
-    return (uint64_t)args->index_stride * (uint64_t)type_row(plan->signature.indices)->bytes;
+  case QUANTITY_INDEX_COUNT: return (uint64_t)(args->index_count - o->box[s->dim].origin);
+  case QUANTITY_INDEX_STRIDE: return entry_stride(s, args);
   case QUANTITY_TILE_EXTENT: return (uint64_t)clamped(q, o->tile.extents[k]);
   case QUANTITY_TILE_STRIDE: return (uint64_t)used_stride(&o->tile, k);
   case QUANTITY_PAD: return plan_padding(plan, args->pad_value);

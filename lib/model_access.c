@@ -152,14 +152,13 @@ static void add_coordinate(struct model *m, bool view, int32_t axis, int32_t ite
   record_number(record, COORDINATE_COUNTS, counts && item == 0);
   record_number(record, COORDINATE_COUNTED, counts && item > 0);
   record_number(record, COORDINATE_BESIDE, moves && item > 0 && !gathered);
-  record_number(record, COORDINATE_ORIGIN, view);
   record_number(record, COORDINATE_CHECKED, checked);
   record_number(record, COORDINATE_BOUNDED, bounded);
   record_number(record, COORDINATE_GATHERED, gathered);
   record_text(record, COORDINATE_PLACE,
               gathered ? "entry" : numbered(m, view ? "view_p" : "tile_p", axis));
   record_text(record, COORDINATE_BOUND,
-              gathered ? "index_count" : numbered(m, view ? "view_extent" : "tile_extent", axis));
+              gathered ? "index_count" : numbered(m, view ? "view_room" : "tile_extent", axis));
   record_text(record, COORDINATE_INDEX_TYPE, type_row(s->indices)->word);
 }
 
@@ -215,8 +214,8 @@ static void list_shifted(struct model *m) {
   record_number(shift, SHIFT_BEFORE, elements - 1);
   record_number(shift, SHIFT_FROM_HERE, plan->vector + elements);
   record_number(shift, SHIFT_BYTES, plan->view.element_bytes);
-  record_number(shift, SHIFT_BITS, 8 * plan->view.element_bytes);
   record_text(shift, SHIFT_LOAD, load_word(plan, 1));
+  record_text(shift, SHIFT_STORE, store_word(plan, 1));
 }
 
 /*

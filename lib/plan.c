@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { USUAL_BLOCK = 256, VECTOR_BYTES = 16, PATCH_ITEM_BYTES = 8, WORD_BYTES = 4 };
+enum { USUAL_BLOCK = 256, VECTOR_BYTES = 16, WORD_BYTES = 4 };
 
 enum effect plan_effect(const struct plan *plan) {
   return operation_row(plan->signature.operation)->effect;
@@ -61,7 +61,7 @@ bool plan_picks(const struct plan *plan) {
 }
 
 bool plan_items_apart(const struct plan *plan) {
-  return plan->flight > 1 || plan_picks(plan);
+  return plan->moving >= 0;
 }
 
 int32_t plan_moving(const struct plan *plan, bool view) {
@@ -107,7 +107,7 @@ int32_t plan_elements_ahead(const struct plan *plan) {
 }
 
 bool plan_moving_is_ragged(const struct plan *plan, bool view) {
-  return plan->flight > 1 && plan->ragged >> plan_moving(plan, view) & 1;
+  return plan_items_apart(plan) && plan->ragged >> plan_moving(plan, view) & 1;
 }
 
 static void note(struct plan *plan, enum note_name name, int64_t first, int64_t second) {
@@ -129,8 +129,8 @@ const char *note_text(enum note_name name) {
 /*
  * Transposed spans: a warp that is contiguous on one side is scattered over the other. Square
  * patches are read along the span's unit axis, turned in shared memory, and written along the tile
- * operand's, in items of 8 bytes on both sides. Measured: 64x64 f32 tiles of a transposed span from
- * 0.46 to 0.97 of a copy.
+ * operand's, in items of 16 bytes on both sides. Measured: 64x64 f32 tiles of a transposed span
+ * from 0.46 to 0.97 of a copy.
  */
 static void choose_patches(struct plan *plan) {
   enum { WIDE = 64, NARROW = 32 };
@@ -188,12 +188,12 @@ static void deal_row(struct plan *plan) {
   plan->threads[plan->fast] = plan->items[plan->fast] / plan->flight;
 }
 
-/* Four items a thread; twice as many, or half, where a block would pass 512 threads or miss 256. */
+/* Two items a thread; more, or one, where a block would pass 512 threads or miss 256. */
 static void deal_patch(struct plan *plan) {
-  enum { USUAL_FLIGHT = 4 };
+  enum { USUAL_FLIGHT = 2 };
   int32_t items = plan->patch * plan->patch / plan->vector;
   plan->flight = USUAL_FLIGHT;
-  if (items / plan->flight > 2 * USUAL_BLOCK) plan->flight *= 2;
+  while (items / plan->flight > 2 * USUAL_BLOCK) plan->flight *= 2;
   if (items / plan->flight < USUAL_BLOCK) plan->flight /= 2;
   for (int32_t k = 0; k < plan->rank; k++) plan->threads[k] = 1;
   plan->threads[plan->unit] = plan->patch / plan->vector;
@@ -247,7 +247,6 @@ static void limit_vector_by_types(struct plan *plan) {
   int32_t bytes = plan->view.element_bytes;
   int32_t widest = bytes > plan->tile.element_bytes ? bytes : plan->tile.element_bytes;
   plan->vector = VECTOR_BYTES / widest;
-  if (plan_turns(plan)) plan->vector = PATCH_ITEM_BYTES / bytes;
   if (s->align < plan->vector * widest) {
     plan->vector = s->align > widest ? s->align / widest : 1;
     note(plan, NOTE_VECTOR_ALIGN, plan->vector, s->align);
@@ -270,11 +269,12 @@ static void limit_vector_by_types(struct plan *plan) {
  */
 static void choose_shifted(struct plan *plan) {
   const struct signature *s = &plan->signature;
-  enum { ITEM_BYTES = 8 };
+  enum { MOST_ELEMENTS = 8 }; /* as often does the loop at the ends of rows go round */
   int32_t bytes = plan->view.element_bytes;
   if (!signature_may_shift(s) || plan_turns(plan) || plan->vector * bytes >= WORD_BYTES) return;
-  int32_t most = (s->tile_align < ITEM_BYTES ? s->tile_align : ITEM_BYTES) / bytes;
-  int32_t vector = power_dividing(plan->shape[plan->fast], most);
+  int32_t most = s->tile_align / bytes;
+  int32_t vector =
+      power_dividing(plan->shape[plan->fast], most < MOST_ELEMENTS ? most : MOST_ELEMENTS);
   for (int32_t k = 0; k < s->rank && s->tile_layout == TPTX_LAYOUT_STRIDED; k++)
     if (k != plan->fast && s->tile_strides[k] != TPTX_DYNAMIC)
       vector = power_dividing(s->tile_strides[k], vector);
@@ -374,13 +374,25 @@ static void deal_threads(struct plan *plan, int32_t room) {
   }
 }
 
+/* One entry of the index array then serves all items of a thread. */
+static bool items_follow_rows(const struct plan *plan) {
+  enum { RUN_BYTES = 128 };
+  int32_t items = plan->items[plan->fast] / plan->flight;
+  return gathers(plan) && plan->signature.dim != plan->fast &&
+         plan->items[plan->fast] % plan->flight == 0 &&
+         items * plan->vector * plan->view.element_bytes >= RUN_BYTES;
+}
+
 /*
- * Prefers an axis other than the fast one, whose items the flight divides: neighbouring threads
- * then keep neighbouring items. The fast axis does where a whole warp stays on it.
+ * The fast axis of gathered rows, where the threads still read runs of memory. Else prefers another
+ * axis, whose items the flight divides: neighbouring threads then keep neighbouring items; the fast
+ * one does where a whole warp stays on it.
  */
 static void choose_moving(struct plan *plan, int32_t flight) {
   int32_t fast = plan->fast;
   for (plan->flight = flight; plan->flight > 1; plan->flight /= 2) {
+    plan->moving = fast;
+    if (items_follow_rows(plan)) return;
     for (int32_t place = 1; place < plan->rank; place++) {
       plan->moving = plan_axis_in_order(plan, place);
       if (plan->items[plan->moving] % plan->flight == 0) return;

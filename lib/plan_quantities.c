@@ -97,21 +97,20 @@ static tptx_status add_stride(struct plan *plan, enum quantity_name name, int32_
   return add_axis(plan, name, axis, unused && extent <= 1 ? 0 : bytes, error);
 }
 
-static tptx_status add_extent(struct plan *plan, int32_t axis, tptx_error *error) {
+/* What an entry of the index array is compared with: on the axis of the picks, the whole extent. */
+static tptx_status add_picked_extent(struct plan *plan, tptx_error *error) {
   const struct signature *s = &plan->signature;
-  int64_t extent = s->rank == 0 ? 1 : s->extents[axis];
-  bool picked = s->kind == TPTX_GATHER_SCATTER_VIEW && axis == s->dim;
-  int32_t bits = picked && plan_cuts_entries(plan) ? 64 : plan->index_bits;
-  if (picked && plan_picks(plan)) bits = 32; /* such a row fits shared memory */
+  int32_t axis = s->dim;
+  int64_t extent = s->extents[axis];
+  int32_t bits = plan_cuts_entries(plan) ? 64 : plan->index_bits;
+  if (plan_picks(plan)) bits = 32; /* such a row fits shared memory */
   if (extent == TPTX_DYNAMIC) {
     add_parameter(plan, QUANTITY_VIEW_EXTENT, axis, bits);
     return TPTX_OK;
   }
-  /* 32-bit coordinates stay below 2^31 - 1 (see bind.c), so a longer axis holds them all. */
-  REFUSE_IF(picked && plan->index_bits == 32 && extent > INT32_MAX, error,
-            TPTX_ERROR_INDEX_WIDTH_CLASS, "arith", axis,
-            "extent %lld on axis %d does not fit arith=32; use arith=64", (long long)extent, axis);
-  if (bits == 32 && extent > INT32_MAX) extent = INT32_MAX;
+  REFUSE_IF(plan->index_bits == 32 && extent > INT32_MAX, error, TPTX_ERROR_INDEX_WIDTH_CLASS,
+            "arith", axis, "extent %lld on axis %d does not fit arith=32; use arith=64",
+            (long long)extent, axis);
   return add_constant(plan,
                       (struct quantity){.name = QUANTITY_VIEW_EXTENT,
                                         .axis = (int8_t)axis,
@@ -131,14 +130,15 @@ static tptx_status add_view(struct plan *plan, tptx_error *error) {
     REFUSE(error, TPTX_ERROR_OVERFLOW, "extents", -1, "the product of the extents passes 2^63");
   if (s->rank == 0) layout.strides[0] = layout.extents[0] = 1;
   for (int32_t k = 0; k < plan->rank; k++) {
-    bool box_step = gather && k != s->dim;
+    bool picked = gather && k == s->dim, box_step = gather && !picked;
     int64_t step = s->rank == 0 ? 1 : s->strides[k];
-    bool of_row = plan_picks(plan) && k == s->dim; /* copied as a whole, picked from by bytes */
-    if (plan->view.checked >> k & 1 || of_row) FORWARD(add_extent(plan, k, error));
+    bool checked = plan->view.checked >> k & 1;
+    bool of_row = plan_picks(plan) && picked; /* copied as a whole, picked from by bytes */
+    if (picked && (checked || of_row)) FORWARD(add_picked_extent(plan, error));
+    if (!picked && checked) add_parameter(plan, QUANTITY_VIEW_ROOM, k, plan->index_bits);
     if (!of_row)
       FORWARD(
           add_stride(plan, QUANTITY_VIEW_STRIDE, k, layout.strides[k], layout.extents[k], error));
-    add_parameter(plan, QUANTITY_VIEW_ORIGIN, k, plan->index_bits);
     FORWARD(add_axis(plan, QUANTITY_VIEW_STEP, k, box_step ? TPTX_DYNAMIC : step, error));
   }
   if (!gather) return TPTX_OK;

@@ -14,7 +14,7 @@ struct fault {
 
 /* Fills `error` (may be NULL) and returns fault.status. */
 tptx_status refuse(tptx_error *error, struct fault fault, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* The three check macros. There is no fourth. */
 #define REFUSE(error, status, argument, axis, ...) \

@@ -11,6 +11,7 @@ tileptx_templates = \
   ptx_templates/pick.ptx \
   ptx_templates/read_edge.ptx \
   ptx_templates/read_shifted.ptx \
+  ptx_templates/row_ends.ptx \
   ptx_templates/split.ptx \
   ptx_templates/stage.ptx \
   ptx_templates/tile.ptx \

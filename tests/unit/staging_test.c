@@ -41,14 +41,14 @@ struct planned {
 #define PICKED "gather_scatter_view:f32:_x_:shape=16x256:dim=1:load_masked:picks=dense:"
 
 static const struct planned plans[] = {
-    /* patches: items of 8 bytes where alignment allows; 64 wide where the tile is, f64 32 */
-    {TURNED("f32") "align=16:arith=32:target=sm_90", 1, 2, 64, 4, 512, 32},
+    /* patches: items of 16 bytes where alignment allows; 64 wide where the tile is, f64 32 */
+    {TURNED("f32") "align=16:arith=32:target=sm_90", 1, 4, 64, 2, 512, 32},
     {TURNED("f32") "arith=32:target=sm_90", 1, 1, 64, 8, 512, 32},
-    {TURNED("bf16") "align=16:arith=32:target=sm_90", 1, 4, 64, 4, 256, 32},
+    {TURNED("bf16") "align=16:arith=32:target=sm_90", 1, 8, 64, 2, 256, 32},
     {TURNED("bf16") "align=4:arith=32:target=sm_90", 1, 2, 64, 4, 512, 32},
-    {TURNED("u8") "align=16:arith=32:target=sm_90", 1, 8, 64, 2, 256, 32},
-    {TURNED("u8") "align=4:arith=32:target=sm_90", 1, 4, 64, 4, 256, 32},
-    {TURNED("f64") "align=16:arith=32:target=sm_90", 1, 1, 32, 4, 256, 32},
+    {TURNED("u8") "align=16:arith=32:target=sm_90", 1, 16, 64, 1, 256, 32},
+    {TURNED("u8") "align=4:arith=32:target=sm_90", 1, 4, 64, 2, 512, 32},
+    {TURNED("f64") "align=16:arith=32:target=sm_90", 1, 2, 32, 2, 256, 32},
     {TURNED("bf16") "arith=32:target=sm_90", 1, 1, 64, 8, 512, 32},
     {"strided_view:bf16:_x_:shape=32x64:load:layout=1x_:align=4:arith=32:target=sm_90", 1, 2, 32, 2,
      256, 32},
@@ -59,11 +59,11 @@ static const struct planned plans[] = {
     {"strided_view:bf16:_x_:shape=64x64:strides=33x64:load_masked:layout=1x_:align=4:target=sm_90",
      1, 1, 64, 8, 512, 0},
     /* multiprocessors of other sizes; 64-bit coordinates are left alone, and so are stores */
-    {TURNED("f32") "align=16:arith=32:target=sm_86", 1, 2, 64, 4, 512, 40},
-    {TURNED("f32") "align=16:arith=32:target=sm_75", 1, 2, 64, 4, 512, 64},
-    {TURNED("f32") "align=16:target=sm_90", 1, 2, 64, 4, 512, 0},
-    {"strided_view:f32:_x_:shape=64x64:store:layout=1x_:align=16:arith=32:target=sm_90", 1, 2, 64,
-     4, 512, 0},
+    {TURNED("f32") "align=16:arith=32:target=sm_86", 1, 4, 64, 2, 512, 40},
+    {TURNED("f32") "align=16:arith=32:target=sm_75", 1, 4, 64, 2, 512, 64},
+    {TURNED("f32") "align=16:target=sm_90", 1, 4, 64, 2, 512, 0},
+    {"strided_view:f32:_x_:shape=64x64:store:layout=1x_:align=16:arith=32:target=sm_90", 1, 4, 64,
+     2, 512, 0},
     {"strided_view:f32:_x_:shape=15x64:load:layout=1x_:align=16:target=sm_90", 0, 1, 0, 2, 160, 0},
     {TURNED("f32") "align=16:target=sm_90:staging=none", 0, 1, 0, 4, 256, 0},
     {TURNED("f32") "align=16:target=sm_90:flight=4", 0, 1, 0, 4, 256, 0},
